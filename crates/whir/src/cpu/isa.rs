@@ -1,0 +1,130 @@
+//! One algorithm text, several instruction sets.
+//!
+//! A kernel is a value that implements [`Kernel`]: its `run` is generic over an [`Isa`] token and
+//! `#[inline(always)]`. [`Variant::run`] enters the one `#[target_feature]` function of the chosen
+//! variant and the kernel is compiled inside it. A kernel works on slices and never calls rayon:
+//! the parallel loop lies outside and each task enters through [`Variant::run`] (a rayon closure
+//! inside an inlined kernel was measured 27 times slower, silently).
+//!
+//! A token can only be obtained from `detect`, so holding one proves that the processor has the
+//! instructions; that is why the methods are safe to call.
+#![forbid(unsafe_code)]
+
+use fieldspar_device::CpuVariant;
+
+use super::portable::Portable;
+#[cfg(target_arch = "x86_64")]
+use super::x86_64::{avx2::Avx2, avx512::Avx512};
+use crate::field::F;
+
+/// A computation to be compiled once per instruction set.
+pub(crate) trait Kernel {
+    /// What it returns.
+    type Output;
+    /// The body. Implementations are `#[inline(always)]`.
+    fn run<I: Isa>(self, isa: I) -> Self::Output;
+}
+
+/// Vectors of `LANES` BabyBear elements in Montgomery form.
+///
+/// Unless a method says otherwise, a `V` holds canonical Montgomery residues in `[0, p)`, and so
+/// do results: equal inputs give equal bits on every variant.
+pub(crate) trait Isa: Copy + Send + Sync + 'static {
+    /// Elements per vector, a power of two.
+    const LANES: usize;
+    /// A vector of field elements.
+    type V: Copy;
+    /// Unreduced sums of at most four products, see [`Isa::wide_mul_add`].
+    type Wide: Copy;
+
+    /// Runs `kernel` inside this variant's `#[target_feature]` function.
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output;
+
+    /// All lanes equal to `x`.
+    fn splat(self, x: F) -> Self::V;
+    /// The first `LANES` elements of `src`; panics if it is shorter.
+    fn load(self, src: &[F]) -> Self::V;
+    /// Writes the first `LANES` elements of `dst`; panics if it is shorter.
+    fn store(self, v: Self::V, dst: &mut [F]);
+
+    /// Lane-wise sum.
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Lane-wise difference.
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Lane-wise Montgomery product.
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// An empty accumulator.
+    fn wide_zero(self) -> Self::Wide;
+    /// `acc + a * b`, unreduced. At most four products may be added between two reductions.
+    fn wide_mul_add(self, acc: Self::Wide, a: Self::V, b: Self::V) -> Self::Wide;
+    /// The Montgomery reduction of an accumulator of at most four products.
+    fn wide_reduce(self, acc: Self::Wide) -> Self::V;
+
+    /// Splits the concatenation `a || b` into its even-indexed and odd-indexed elements, in order.
+    fn unzip(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
+    /// The inverse of [`Isa::unzip`].
+    fn zip(self, even: Self::V, odd: Self::V) -> (Self::V, Self::V);
+    /// Sum of all lanes.
+    fn sum(self, v: Self::V) -> F;
+
+    /// Pauses until the cache line that holds `src[index]` is likely to be near; a hint, may do
+    /// nothing, and `index` may be out of range.
+    fn prefetch(self, src: &[F], index: usize);
+}
+
+/// A CPU variant that has been checked to be available.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Variant(CpuVariant);
+
+impl Variant {
+    /// `None` if this processor lacks the variant's instructions or this build has no code for it.
+    pub(crate) fn new(variant: CpuVariant) -> Option<Self> {
+        variant.is_available().then_some(Self(variant))
+    }
+
+    /// Which one it is.
+    pub(crate) const fn kind(self) -> CpuVariant {
+        self.0
+    }
+
+    /// Elements per vector.
+    pub(crate) fn lanes(self) -> usize {
+        struct Lanes;
+        impl Kernel for Lanes {
+            type Output = usize;
+            #[inline(always)]
+            fn run<I: Isa>(self, _: I) -> usize {
+                I::LANES
+            }
+        }
+        self.run(Lanes)
+    }
+
+    /// Runs `kernel`, compiled for this variant.
+    #[inline]
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            CpuVariant::Avx512 => match Avx512::detect() {
+                Some(isa) => isa.vectorize(kernel),
+                None => Portable.vectorize(kernel),
+            },
+            #[cfg(target_arch = "x86_64")]
+            CpuVariant::Avx2 => match Avx2::detect() {
+                Some(isa) => isa.vectorize(kernel),
+                None => Portable.vectorize(kernel),
+            },
+            #[cfg(target_arch = "aarch64")]
+            CpuVariant::Neon => match super::aarch64::neon::Neon::detect() {
+                Some(isa) => isa.vectorize(kernel),
+                None => Portable.vectorize(kernel),
+            },
+            _ => Portable.vectorize(kernel),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

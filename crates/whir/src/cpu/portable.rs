@@ -1,0 +1,85 @@
+//! The portable variant: one lane, Plonky3's scalar arithmetic.
+#![forbid(unsafe_code)]
+
+use p3_field::PrimeCharacteristicRing;
+
+use super::isa::{Isa, Kernel};
+use crate::field::F;
+
+/// Token of the portable variant; always available.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Portable;
+
+impl Isa for Portable {
+    const LANES: usize = 1;
+    type V = F;
+    type Wide = F;
+
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+
+    #[inline(always)]
+    fn splat(self, x: F) -> F {
+        x
+    }
+
+    #[inline(always)]
+    fn load(self, src: &[F]) -> F {
+        src[0]
+    }
+
+    #[inline(always)]
+    fn store(self, v: F, dst: &mut [F]) {
+        dst[0] = v;
+    }
+
+    #[inline(always)]
+    fn add(self, a: F, b: F) -> F {
+        a + b
+    }
+
+    #[inline(always)]
+    fn sub(self, a: F, b: F) -> F {
+        a - b
+    }
+
+    #[inline(always)]
+    fn mul(self, a: F, b: F) -> F {
+        a * b
+    }
+
+    #[inline(always)]
+    fn wide_zero(self) -> F {
+        F::ZERO
+    }
+
+    #[inline(always)]
+    fn wide_mul_add(self, acc: F, a: F, b: F) -> F {
+        acc + a * b
+    }
+
+    #[inline(always)]
+    fn wide_reduce(self, acc: F) -> F {
+        acc
+    }
+
+    #[inline(always)]
+    fn unzip(self, a: F, b: F) -> (F, F) {
+        (a, b)
+    }
+
+    #[inline(always)]
+    fn zip(self, even: F, odd: F) -> (F, F) {
+        (even, odd)
+    }
+
+    #[inline(always)]
+    fn sum(self, v: F) -> F {
+        v
+    }
+
+    #[inline(always)]
+    fn prefetch(self, _: &[F], _: usize) {}
+}

@@ -1,0 +1,187 @@
+//! AVX2: 8 lanes.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::*;
+
+use super::super::isa::{Isa, Kernel};
+use crate::field::F;
+
+const P: i32 = 0x7800_0001;
+/// p^-1 mod 2^32.
+const MU: i32 = 0x8800_0001_u32 as i32;
+
+/// Proof that this processor has AVX2.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// `None` without AVX2.
+    #[inline]
+    pub(crate) fn detect() -> Option<Self> {
+        std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn enter<K: Kernel>(isa: Avx2, kernel: K) -> K::Output {
+    kernel.run(isa)
+}
+
+/// Runs intrinsics of the feature that the token proves.
+macro_rules! intrinsics {
+    ($body:expr) => {
+        // SAFETY: `Avx2` is only built by `detect`, after the processor was found to have AVX2;
+        // no intrinsic in this block touches memory unless its line says so.
+        unsafe { $body }
+    };
+}
+
+/// The odd 32-bit words, moved to the even positions.
+#[inline(always)]
+fn odd_words(x: __m256i) -> __m256i {
+    intrinsics!(_mm256_castps_si256(_mm256_movehdup_ps(_mm256_castsi256_ps(x))))
+}
+
+/// The high words of two vectors of 64-bit values, as the even and odd words of one vector.
+#[inline(always)]
+fn high_words(even: __m256i, odd: __m256i) -> __m256i {
+    intrinsics!(_mm256_blend_epi32::<0b1010_1010>(odd_words(even), odd))
+}
+
+/// `[-p, p)` to `[0, p)`.
+#[inline(always)]
+fn canonical(x: __m256i) -> __m256i {
+    intrinsics!(_mm256_min_epu32(x, _mm256_add_epi32(x, _mm256_set1_epi32(P))))
+}
+
+impl Isa for Avx2 {
+    const LANES: usize = 8;
+    type V = __m256i;
+    /// 64-bit sums of the even lanes' products and of the odd lanes'.
+    type Wide = (__m256i, __m256i);
+
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        intrinsics!(enter(self, kernel))
+    }
+
+    #[inline(always)]
+    fn splat(self, x: F) -> __m256i {
+        // SAFETY: `F` is a transparent u32.
+        let word = unsafe { core::mem::transmute::<F, i32>(x) };
+        intrinsics!(_mm256_set1_epi32(word))
+    }
+
+    #[inline(always)]
+    fn load(self, src: &[F]) -> __m256i {
+        let src = &src[..Self::LANES];
+        // SAFETY: AVX2 as above; the slice has 8 elements of 4 bytes, and the load is unaligned.
+        unsafe { _mm256_loadu_si256(src.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store(self, v: __m256i, dst: &mut [F]) {
+        let dst = &mut dst[..Self::LANES];
+        // SAFETY: AVX2 as above; the slice has 8 elements of 4 bytes, the store is unaligned, and
+        // a canonical vector holds valid elements.
+        unsafe { _mm256_storeu_si256(dst.as_mut_ptr().cast(), v) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsics!({
+            let t = _mm256_add_epi32(a, b);
+            _mm256_min_epu32(t, _mm256_sub_epi32(t, _mm256_set1_epi32(P)))
+        })
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m256i, b: __m256i) -> __m256i {
+        canonical(intrinsics!(_mm256_sub_epi32(a, b)))
+    }
+
+    #[inline(always)]
+    fn mul(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsics!({
+            let (p, mu) = (_mm256_set1_epi32(P), _mm256_set1_epi32(MU));
+            let even = _mm256_mul_epu32(a, b);
+            let odd = _mm256_mul_epu32(odd_words(a), odd_words(b));
+            let even_qp = _mm256_mul_epu32(_mm256_mul_epu32(even, mu), p);
+            let odd_qp = _mm256_mul_epu32(_mm256_mul_epu32(odd, mu), p);
+            canonical(high_words(
+                _mm256_sub_epi64(even, even_qp),
+                _mm256_sub_epi64(odd, odd_qp),
+            ))
+        })
+    }
+
+    #[inline(always)]
+    fn wide_zero(self) -> Self::Wide {
+        intrinsics!((_mm256_setzero_si256(), _mm256_setzero_si256()))
+    }
+
+    #[inline(always)]
+    fn wide_mul_add(self, acc: Self::Wide, a: __m256i, b: __m256i) -> Self::Wide {
+        intrinsics!((
+            _mm256_add_epi64(acc.0, _mm256_mul_epu32(a, b)),
+            _mm256_add_epi64(acc.1, _mm256_mul_epu32(odd_words(a), odd_words(b))),
+        ))
+    }
+
+    #[inline(always)]
+    fn wide_reduce(self, acc: Self::Wide) -> __m256i {
+        // Four products sum to at most 4(p-1)^2 < 2^64, whose high word is below 2p: one
+        // conditional subtraction brings it into [0, p), then the usual reduction applies.
+        intrinsics!({
+            let (p, mu) = (_mm256_set1_epi32(P), _mm256_set1_epi32(MU));
+            let even_qp = _mm256_mul_epu32(_mm256_mul_epu32(acc.0, mu), p);
+            let odd_qp = _mm256_mul_epu32(_mm256_mul_epu32(acc.1, mu), p);
+            let high = high_words(acc.0, acc.1);
+            let high = _mm256_min_epu32(high, _mm256_sub_epi32(high, p));
+            canonical(_mm256_sub_epi32(high, high_words(even_qp, odd_qp)))
+        })
+    }
+
+    #[inline(always)]
+    fn unzip(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+        intrinsics!({
+            let (fa, fb) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+            let even = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(fa, fb));
+            let odd = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(fa, fb));
+            (
+                _mm256_permute4x64_epi64::<0b11_01_10_00>(even),
+                _mm256_permute4x64_epi64::<0b11_01_10_00>(odd),
+            )
+        })
+    }
+
+    #[inline(always)]
+    fn zip(self, even: __m256i, odd: __m256i) -> (__m256i, __m256i) {
+        intrinsics!({
+            let lo = _mm256_unpacklo_epi32(even, odd);
+            let hi = _mm256_unpackhi_epi32(even, odd);
+            (
+                _mm256_permute2x128_si256::<0x20>(lo, hi),
+                _mm256_permute2x128_si256::<0x31>(lo, hi),
+            )
+        })
+    }
+
+    #[inline(always)]
+    fn sum(self, v: __m256i) -> F {
+        intrinsics!({
+            let v = self.add(v, _mm256_permute2x128_si256::<0x01>(v, v));
+            let v = self.add(v, _mm256_shuffle_epi32::<0b01_00_11_10>(v));
+            let v = self.add(v, _mm256_shuffle_epi32::<0b10_11_00_01>(v));
+            let word = _mm256_cvtsi256_si32(v);
+            // `F` is a transparent u32 and the word is a canonical residue
+            core::mem::transmute::<i32, F>(word)
+        })
+    }
+
+    #[inline(always)]
+    fn prefetch(self, src: &[F], index: usize) {
+        // SAFETY: a prefetch is a hint and never faults, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(src.as_ptr().wrapping_add(index).cast()) }
+    }
+}

@@ -1,0 +1,188 @@
+//! AVX-512: 16 lanes.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::*;
+
+use super::super::isa::{Isa, Kernel};
+use crate::field::F;
+
+const P: i32 = 0x7800_0001;
+/// p^-1 mod 2^32.
+const MU: i32 = 0x8800_0001_u32 as i32;
+
+/// Proof that this processor has AVX-512F.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    /// `None` without AVX-512F.
+    #[inline]
+    pub(crate) fn detect() -> Option<Self> {
+        std::arch::is_x86_feature_detected!("avx512f").then_some(Self(()))
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+fn enter<K: Kernel>(isa: Avx512, kernel: K) -> K::Output {
+    kernel.run(isa)
+}
+
+/// Runs intrinsics of the feature that the token proves.
+macro_rules! intrinsics {
+    ($body:expr) => {
+        // SAFETY: `Avx512` is only built by `detect`, after the processor was found to have AVX-512F;
+        // no intrinsic in this block touches memory unless its line says so.
+        unsafe { $body }
+    };
+}
+
+/// The odd 32-bit words, moved to the even positions.
+#[inline(always)]
+fn odd_words(x: __m512i) -> __m512i {
+    intrinsics!(_mm512_castps_si512(_mm512_movehdup_ps(_mm512_castsi512_ps(x))))
+}
+
+/// The high words of two vectors of 64-bit values, as the even and odd words of one vector.
+#[inline(always)]
+fn high_words(even: __m512i, odd: __m512i) -> __m512i {
+    intrinsics!(_mm512_mask_blend_epi32(0xaaaa, odd_words(even), odd))
+}
+
+/// `[-p, p)` to `[0, p)`.
+#[inline(always)]
+fn canonical(x: __m512i) -> __m512i {
+    intrinsics!(_mm512_min_epu32(x, _mm512_add_epi32(x, _mm512_set1_epi32(P))))
+}
+
+impl Isa for Avx512 {
+    const LANES: usize = 16;
+    type V = __m512i;
+    /// 64-bit sums of the even lanes' products and of the odd lanes'.
+    type Wide = (__m512i, __m512i);
+
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        intrinsics!(enter(self, kernel))
+    }
+
+    #[inline(always)]
+    fn splat(self, x: F) -> __m512i {
+        // SAFETY: `F` is a transparent u32.
+        let word = unsafe { core::mem::transmute::<F, i32>(x) };
+        intrinsics!(_mm512_set1_epi32(word))
+    }
+
+    #[inline(always)]
+    fn load(self, src: &[F]) -> __m512i {
+        let src = &src[..Self::LANES];
+        // SAFETY: AVX-512F as above; the slice has 16 elements of 4 bytes, and the load is unaligned.
+        unsafe { _mm512_loadu_si512(src.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store(self, v: __m512i, dst: &mut [F]) {
+        let dst = &mut dst[..Self::LANES];
+        // SAFETY: AVX-512F as above; the slice has 16 elements of 4 bytes, the store is unaligned, and
+        // a canonical vector holds valid elements.
+        unsafe { _mm512_storeu_si512(dst.as_mut_ptr().cast(), v) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsics!({
+            let t = _mm512_add_epi32(a, b);
+            _mm512_min_epu32(t, _mm512_sub_epi32(t, _mm512_set1_epi32(P)))
+        })
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m512i, b: __m512i) -> __m512i {
+        canonical(intrinsics!(_mm512_sub_epi32(a, b)))
+    }
+
+    #[inline(always)]
+    fn mul(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsics!({
+            let (p, mu) = (_mm512_set1_epi32(P), _mm512_set1_epi32(MU));
+            let even = _mm512_mul_epu32(a, b);
+            let odd = _mm512_mul_epu32(odd_words(a), odd_words(b));
+            let even_qp = _mm512_mul_epu32(_mm512_mul_epu32(even, mu), p);
+            let odd_qp = _mm512_mul_epu32(_mm512_mul_epu32(odd, mu), p);
+            canonical(high_words(
+                _mm512_sub_epi64(even, even_qp),
+                _mm512_sub_epi64(odd, odd_qp),
+            ))
+        })
+    }
+
+    #[inline(always)]
+    fn wide_zero(self) -> Self::Wide {
+        intrinsics!((_mm512_setzero_si512(), _mm512_setzero_si512()))
+    }
+
+    #[inline(always)]
+    fn wide_mul_add(self, acc: Self::Wide, a: __m512i, b: __m512i) -> Self::Wide {
+        intrinsics!((
+            _mm512_add_epi64(acc.0, _mm512_mul_epu32(a, b)),
+            _mm512_add_epi64(acc.1, _mm512_mul_epu32(odd_words(a), odd_words(b))),
+        ))
+    }
+
+    #[inline(always)]
+    fn wide_reduce(self, acc: Self::Wide) -> __m512i {
+        // Four products sum to at most 4(p-1)^2 < 2^64, whose high word is below 2p: one
+        // conditional subtraction brings it into [0, p), then the usual reduction applies.
+        intrinsics!({
+            let (p, mu) = (_mm512_set1_epi32(P), _mm512_set1_epi32(MU));
+            let even_qp = _mm512_mul_epu32(_mm512_mul_epu32(acc.0, mu), p);
+            let odd_qp = _mm512_mul_epu32(_mm512_mul_epu32(acc.1, mu), p);
+            let high = high_words(acc.0, acc.1);
+            let high = _mm512_min_epu32(high, _mm512_sub_epi32(high, p));
+            canonical(_mm512_sub_epi32(high, high_words(even_qp, odd_qp)))
+        })
+    }
+
+    #[inline(always)]
+    fn unzip(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+        intrinsics!({
+            let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+            let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+            (
+                _mm512_permutex2var_epi32(a, even, b),
+                _mm512_permutex2var_epi32(a, odd, b),
+            )
+        })
+    }
+
+    #[inline(always)]
+    fn zip(self, even: __m512i, odd: __m512i) -> (__m512i, __m512i) {
+        intrinsics!({
+            let lo = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+            let hi =
+                _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+            (
+                _mm512_permutex2var_epi32(even, lo, odd),
+                _mm512_permutex2var_epi32(even, hi, odd),
+            )
+        })
+    }
+
+    #[inline(always)]
+    fn sum(self, v: __m512i) -> F {
+        intrinsics!({
+            let v = self.add(v, _mm512_shuffle_i64x2::<0b01_00_11_10>(v, v));
+            let v = self.add(v, _mm512_shuffle_i64x2::<0b10_11_00_01>(v, v));
+            let v = self.add(v, _mm512_shuffle_epi32::<0b01_00_11_10>(v));
+            let v = self.add(v, _mm512_shuffle_epi32::<0b10_11_00_01>(v));
+            let word = _mm512_cvtsi512_si32(v);
+            // `F` is a transparent u32 and the word is a canonical residue
+            core::mem::transmute::<i32, F>(word)
+        })
+    }
+
+    #[inline(always)]
+    fn prefetch(self, src: &[F], index: usize) {
+        // SAFETY: a prefetch is a hint and never faults, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(src.as_ptr().wrapping_add(index).cast()) }
+    }
+}

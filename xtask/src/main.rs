@@ -1,0 +1,2 @@
+//! The workspace chores.
+fn main() {}

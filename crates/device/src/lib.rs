@@ -4,3 +4,17 @@
 mod cpu;
 
 pub use cpu::CpuVariant;
+
+/// stub
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// mismatch
+    #[error("{op} gave a wrong result at {index}")]
+    Mismatch {
+        /// op
+        op: &'static str,
+        /// index
+        index: usize,
+    },
+}

@@ -10,12 +10,15 @@ use crate::{
 
 /// What cargo-fuzz passes for `-s none`: coverage, no sanitizer, all of it stable. Given here so that a
 /// soak needs no cargo-fuzz.
-const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module \
-    -Cllvm-args=-sanitizer-coverage-level=4 \
-    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
-    -Cllvm-args=-sanitizer-coverage-pc-table \
-    -Cllvm-args=-sanitizer-coverage-trace-compares \
-    -Ccodegen-units=1";
+const COVERAGE: [&str; 7] = [
+    "--cfg=fuzzing",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Ccodegen-units=1",
+];
 
 /// The line of fuzz/Cargo.toml that keeps the targets out of the checks while the API they call is not
 /// there.
@@ -45,20 +48,28 @@ pub(crate) fn targets(context: &Context) -> Result<Option<Vec<String>>> {
 }
 
 /// Builds the targets with the profile and into the folder of the workspace, whose compiled
-/// dependencies they share, and runs each over its seeds and `runs` mutations without coverage.
+/// dependencies they share, and runs each over its seeds and `runs` mutations of them. Only the target
+/// itself is instrumented, which is enough to keep libFuzzer going; the search proper is the soak's.
 pub(crate) fn check(context: &Context, names: &[String], runs: u32) -> Result {
-    run(context
-        .cargo()
-        .args(["build", "--locked", "--profile", PROFILE])
-        .args(["--manifest-path", "fuzz/Cargo.toml", "--target-dir"])
-        .arg(&context.target))?;
     for name in names {
-        let mut command = context.command(context.built(name));
-        run(command
+        run(context
+            .cargo()
+            .args(["rustc", "--locked", "--quiet", "--profile", PROFILE])
+            .args(["--manifest-path", "fuzz/Cargo.toml", "--bin", name])
+            .arg("--target-dir")
+            .arg(&context.target)
+            .arg("--")
+            .args(COVERAGE))?;
+        // libFuzzer writes what it finds into the first folder, which must not be the committed one.
+        let found = context.target.join("fuzz").join(name);
+        fs::create_dir_all(&found)?;
+        run(context
+            .command(context.built(name))
+            .arg(found)
             .arg(seeds(context, name)?)
             .arg(format!("-runs={runs}"))
-            .arg("-max_total_time=60")
-            .args(["-seed=1", "-verbosity=0"])
+            .args(["-keep_seed=1", "-seed=1", "-verbosity=0"])
+            .args(["-max_total_time=60", "-timeout=10", "-rss_limit_mb=2048"])
             .arg(format!(
                 "-artifact_prefix={}/",
                 artifacts(context)?.display()
@@ -79,7 +90,7 @@ pub(crate) fn fuzz(context: &Context, name: &str, seconds: u64) -> Result<Comman
     run(context
         .cargo()
         // With `--target` the flags do not reach build scripts, which could not link with them.
-        .env("RUSTFLAGS", COVERAGE)
+        .env("RUSTFLAGS", COVERAGE.join(" "))
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .args(["build", "--locked", "--profile", PROFILE, "--quiet"])
         .args(["--manifest-path", "fuzz/Cargo.toml", "--bin", name])

@@ -1,7 +1,7 @@
 //! The errors of the device layer: each names the operation and the device.
 #![forbid(unsafe_code)]
 
-use thiserror::Error;
+use thiserror::Error as ThisError;
 
 use crate::memory::format_bytes;
 
@@ -9,7 +9,7 @@ use crate::memory::format_bytes;
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync + 'static>;
 
 /// A named device cannot be had. Nothing else was tried in its place.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 #[error("device {device} is unavailable: {reason}")]
 #[non_exhaustive]
 pub struct Unavailable {
@@ -31,7 +31,7 @@ impl Unavailable {
 }
 
 /// An operation needs more memory than it may take. Found by its plan, before any work.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 #[error("out of memory: {what} needs {}, and {} may be used", format_bytes(*.need), format_bytes(*.have))]
 #[non_exhaustive]
 pub struct OutOfMemory {
@@ -56,9 +56,9 @@ impl OutOfMemory {
 }
 
 /// Everything that can go wrong on a device.
-#[derive(Debug, Error)]
+#[derive(Debug, ThisError)]
 #[non_exhaustive]
-pub enum DeviceError {
+pub enum Error {
     /// A named device cannot be had.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn messages_name_operation_and_device() {
-        let unsupported = DeviceError::Unsupported {
+        let unsupported = Error::Unsupported {
             op: "rpo permute",
             device: "wgpu:llvmpipe".into(),
             why: "no 64-bit integers".into(),
@@ -115,7 +115,7 @@ mod tests {
             unsupported.to_string(),
             "rpo permute is not supported on wgpu:llvmpipe: no 64-bit integers"
         );
-        let failed = DeviceError::KernelFailed {
+        let failed = Error::KernelFailed {
             op: "whir commit",
             device: "cuda:0".into(),
             source: "CUDA_ERROR_LAUNCH_FAILED".into(),
@@ -123,13 +123,13 @@ mod tests {
         assert_eq!(failed.to_string(), "whir commit failed on cuda:0");
         let cause = std::error::Error::source(&failed).map(ToString::to_string);
         assert_eq!(cause.as_deref(), Some("CUDA_ERROR_LAUNCH_FAILED"));
-        let wrapped = DeviceError::from(OutOfMemory::new("whir commit (encode)", 3 << 29, 1 << 30));
+        let wrapped = Error::from(OutOfMemory::new("whir commit (encode)", 3 << 29, 1 << 30));
         assert_eq!(
             wrapped.to_string(),
             "out of memory: whir commit (encode) needs 1.50 GiB (1610612736 bytes), \
              and 1.00 GiB (1073741824 bytes) may be used"
         );
-        let mismatch = DeviceError::Mismatch {
+        let mismatch = Error::Mismatch {
             op: "ntt",
             index: 17,
         };

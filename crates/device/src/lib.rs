@@ -61,7 +61,7 @@ mod spec;
 
 pub use cpu::CpuVariant;
 pub use device::{Device, DeviceInfo, DeviceKind};
-pub use error::{DeviceError, OutOfMemory, Unavailable};
+pub use error::{Error, OutOfMemory, Unavailable};
 pub use expect::{ENV_EXPECT, ExpectError, variants_to_test};
 pub use host::{Host, cpu_name};
 pub use memory::{

@@ -1,4 +1,5 @@
 //! CPU variants, chosen at run time.
+#![forbid(unsafe_code)]
 
 use core::fmt;
 

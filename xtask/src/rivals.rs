@@ -1,0 +1,103 @@
+//! The programs that `bench --vs` measures against. Each is its own crate in bench/rivals, outside
+//! the workspace, so that it shares no dependency, feature or profile with what it is measured
+//! against.
+//!
+//! Each is built twice: `native`, as its authors recommend, for the ratio of record, and `default`,
+//! which is what a published binary would be.
+#![forbid(unsafe_code)]
+
+use std::{fs, path::PathBuf, time::Instant};
+
+use crate::{
+    Result,
+    context::{self, Context},
+};
+
+/// Options of `cargo xtask rivals`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Only these (folders of bench/rivals).
+    names: Vec<String>,
+    /// The processor that the `native` build is for.
+    #[arg(long, value_name = "CPU", default_value = "native")]
+    cpu: String,
+}
+
+/// One rival.
+pub(crate) struct Rival {
+    /// Its folder's name.
+    pub(crate) name: String,
+    folder: PathBuf,
+}
+
+/// Every rival, by name.
+pub(crate) fn all(context: &Context) -> Result<Vec<Rival>> {
+    let folder = context.root.join("bench/rivals");
+    let mut rivals = Vec::new();
+    if folder.is_dir() {
+        for entry in fs::read_dir(folder)? {
+            let folder = entry?.path();
+            if folder.join("Cargo.toml").is_file()
+                && let Some(name) = folder.file_name()
+            {
+                let name = name.to_string_lossy().into_owned();
+                rivals.push(Rival { name, folder });
+            }
+        }
+    }
+    rivals.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(rivals)
+}
+
+impl Rival {
+    /// Builds it into `target/<build>` of its folder.
+    pub(crate) fn build(&self, context: &Context, build: &str, rustflags: &str) -> Result {
+        let start = Instant::now();
+        context::run(
+            context
+                .cargo()
+                .current_dir(&self.folder)
+                // Set even when empty: flags of the surroundings must not leak into a measured build.
+                .env("RUSTFLAGS", rustflags)
+                .env_remove("CARGO_ENCODED_RUSTFLAGS")
+                .env_remove("CARGO_TARGET_DIR")
+                .args(["build", "--release", "--locked", "--quiet", "--target-dir"])
+                .arg(self.folder.join("target").join(build)),
+        )?;
+        println!(
+            "built {} ({build}) in {:.0} s",
+            self.name,
+            start.elapsed().as_secs_f64()
+        );
+        Ok(())
+    }
+}
+
+/// `cargo xtask rivals`.
+pub(crate) fn run_all(context: &Context, args: &Args) -> Result<usize> {
+    let rivals = all(context)?;
+    for name in &args.names {
+        if !rivals.iter().any(|r| r.name == *name) {
+            let known: Vec<&str> = rivals.iter().map(|r| r.name.as_str()).collect();
+            return Err(format!("no rival `{name}`; there are: {}", known.join(", ")).into());
+        }
+    }
+    let chosen = |r: &&Rival| args.names.is_empty() || args.names.contains(&r.name);
+    let mut built = 0;
+    for rival in rivals.iter().filter(chosen) {
+        rival.build(context, "native", &format!("-C target-cpu={}", args.cpu))?;
+        rival.build(context, "default", "")?;
+        built += 1;
+    }
+    Ok(built)
+}
+
+pub(crate) fn run(args: &Args) -> Result {
+    match run_all(&Context::new()?, args)? {
+        0 => Err("there are no rivals in bench/rivals".into()),
+        n => {
+            println!("{n} built, twice each");
+            Ok(())
+        }
+    }
+}

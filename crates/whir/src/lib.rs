@@ -6,6 +6,14 @@ mod claims;
 pub mod cpu;
 pub mod driver;
 pub mod engine;
+pub mod error;
 pub mod field;
+pub mod input;
+pub mod params;
 pub mod pcs;
+pub mod plan;
 pub mod profile;
+pub mod proof;
+
+#[cfg(test)]
+mod testing;

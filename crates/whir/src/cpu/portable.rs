@@ -82,4 +82,23 @@ impl Isa for Portable {
 
     #[inline(always)]
     fn prefetch(self, _: &[F], _: usize) {}
+
+    // ---- multiplication by a factor that many vectors share (number-theoretic transform) ----
+
+    type Factor = F;
+
+    #[inline(always)]
+    fn factor(self, x: F) -> F {
+        x
+    }
+
+    #[inline(always)]
+    fn mul_factor(self, a: F, x: F) -> F {
+        a * x
+    }
+
+    #[inline(always)]
+    fn sub_mul_factor(self, a: F, b: F, x: F) -> F {
+        (a - b) * x
+    }
 }

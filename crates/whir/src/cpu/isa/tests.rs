@@ -66,6 +66,11 @@ impl Kernel for Ops<'_> {
             isa.store(y, &mut out2);
             assert_eq!((&out[..], &out2[..]), (a, b), "zip");
             assert_eq!(isa.sum(va), a.iter().copied().sum::<F>(), "sum");
+            let x = isa.factor(b[0]);
+            isa.store(isa.mul_factor(va, x), &mut out);
+            assert!((0..w).all(|i| out[i] == a[i] * b[0]), "mul_factor");
+            isa.store(isa.sub_mul_factor(va, vb, x), &mut out);
+            assert!((0..w).all(|i| out[i] == (a[i] - b[i]) * b[0]), "sub_mul_factor");
             isa.store(isa.splat(a[0]), &mut out);
             assert!(out.iter().all(|&x| x == a[0]), "splat");
         }

@@ -184,4 +184,46 @@ impl Isa for Avx2 {
         // SAFETY: a prefetch is a hint and never faults, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(src.as_ptr().wrapping_add(index).cast()) }
     }
+
+    // ---- multiplication by a factor that many vectors share (number-theoretic transform) ----
+
+    /// The factor and its product with p^-1 mod 2^32.
+    type Factor = (__m256i, __m256i);
+
+    #[inline(always)]
+    fn factor(self, x: F) -> Self::Factor {
+        let x = self.splat(x);
+        (x, intrinsics!(_mm256_mullo_epi32(x, _mm256_set1_epi32(MU))))
+    }
+
+    #[inline(always)]
+    fn mul_factor(self, a: __m256i, x: Self::Factor) -> __m256i {
+        mul_signed(a, x)
+    }
+
+    #[inline(always)]
+    fn sub_mul_factor(self, a: __m256i, b: __m256i, x: Self::Factor) -> __m256i {
+        // canonical residues are below 2^31, so their difference is a signed word in (-p, p)
+        mul_signed(intrinsics!(_mm256_sub_epi32(a, b)), x)
+    }
+}
+
+/// `a * x` for signed `a` in `(-p, p)`.
+///
+/// The quotient of the Montgomery reduction comes from `a` directly, which takes one multiplication
+/// less than from the product. The high words differ by less than p^2 / 2^32 + p / 2 < p.
+#[inline(always)]
+fn mul_signed(a: __m256i, (x, x_mu): (__m256i, __m256i)) -> __m256i {
+    intrinsics!({
+        let p = _mm256_set1_epi32(P);
+        let even = _mm256_mul_epi32(a, x);
+        let odd = _mm256_mul_epi32(odd_words(a), x);
+        let q = _mm256_mullo_epi32(a, x_mu);
+        let even_qp = _mm256_mul_epi32(q, p);
+        let odd_qp = _mm256_mul_epi32(odd_words(q), p);
+        canonical(high_words(
+            _mm256_sub_epi64(even, even_qp),
+            _mm256_sub_epi64(odd, odd_qp),
+        ))
+    })
 }

@@ -91,7 +91,11 @@ pub(crate) fn encode_into(
         "rows and width must be powers of two"
     );
     let rows = message.len() / width;
-    assert_eq!(codeword.len(), message.len() << log_inv_rate, "codeword length");
+    assert_eq!(
+        codeword.len(),
+        message.len() << log_inv_rate,
+        "codeword length"
+    );
     let plan = |lanes| Plan::new(lanes, rows, width, order, log_inv_rate);
     match plan(variant.lanes()) {
         Some(plan) => run(variant, &plan, message, codeword),
@@ -162,7 +166,10 @@ fn with_scratch(len: usize, f: impl FnOnce(&mut [F])) {
         if buffer.len() < len + LINE {
             *buffer = F::zero_vec(len + LINE);
         }
-        let skip = buffer.as_ptr().align_offset(LINE * size_of::<F>()).min(LINE);
+        let skip = buffer
+            .as_ptr()
+            .align_offset(LINE * size_of::<F>())
+            .min(LINE);
         f(&mut buffer[skip..skip + len]);
     });
 }

@@ -67,9 +67,16 @@ fn layer2_all<I: Isa>(isa: I, buf: &mut [F], row: usize, k: usize) {
     let roots = powers(k);
     for block in buf.chunks_exact_mut(row << k) {
         let (a, b) = block.split_at_mut(block.len() / 2);
-        for ((a, b), &w) in a.chunks_exact_mut(row).zip(b.chunks_exact_mut(row)).zip(roots) {
+        for ((a, b), &w) in a
+            .chunks_exact_mut(row)
+            .zip(b.chunks_exact_mut(row))
+            .zip(roots)
+        {
             let w = isa.factor(w);
-            for (a, b) in a.chunks_exact_mut(I::LANES).zip(b.chunks_exact_mut(I::LANES)) {
+            for (a, b) in a
+                .chunks_exact_mut(I::LANES)
+                .zip(b.chunks_exact_mut(I::LANES))
+            {
                 let (x, y) = (isa.load(a), isa.load(b));
                 isa.store(isa.add(x, y), a);
                 isa.store(isa.sub_mul_factor(x, y, w), b);
@@ -97,7 +104,10 @@ fn layer4_all<I: Isa>(isa: I, buf: &mut [F], row: usize, k: usize) {
             let cells = a
                 .chunks_exact_mut(I::LANES)
                 .zip(b.chunks_exact_mut(I::LANES))
-                .zip(c.chunks_exact_mut(I::LANES).zip(d.chunks_exact_mut(I::LANES)));
+                .zip(
+                    c.chunks_exact_mut(I::LANES)
+                        .zip(d.chunks_exact_mut(I::LANES)),
+                );
             for ((a, b), (c, d)) in cells {
                 let (x, y, z, t) = (isa.load(a), isa.load(b), isa.load(c), isa.load(d));
                 let (s, u) = (isa.add(x, z), isa.sub(x, z));
@@ -117,7 +127,10 @@ fn layer4_all<I: Isa>(isa: I, buf: &mut [F], row: usize, k: usize) {
             let cells = a
                 .chunks_exact_mut(I::LANES)
                 .zip(b.chunks_exact_mut(I::LANES))
-                .zip(c.chunks_exact_mut(I::LANES).zip(d.chunks_exact_mut(I::LANES)));
+                .zip(
+                    c.chunks_exact_mut(I::LANES)
+                        .zip(d.chunks_exact_mut(I::LANES)),
+                );
             for ((a, b), (c, d)) in cells {
                 let (x, y, z, t) = (isa.load(a), isa.load(b), isa.load(c), isa.load(d));
                 let (s, u) = (isa.add(x, z), isa.sub_mul_factor(x, z, w));

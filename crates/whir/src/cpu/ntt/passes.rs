@@ -87,7 +87,10 @@ fn extend<I: Isa>(isa: I, plan: &Plan, i1: usize, src: &[F], copies: &mut [F]) {
     for (b, copy) in copies.chunks_exact_mut(block).enumerate() {
         let w = isa.factor(roots[i1 * reversed(b + 1, plan.log_inv_rate)]);
         let dst = &mut copy[i1 * src.len()..][..src.len()];
-        for (dst, src) in dst.chunks_exact_mut(I::LANES).zip(src.chunks_exact(I::LANES)) {
+        for (dst, src) in dst
+            .chunks_exact_mut(I::LANES)
+            .zip(src.chunks_exact(I::LANES))
+        {
             isa.store(isa.mul_factor(isa.load(src), w), dst);
         }
     }
@@ -121,7 +124,10 @@ impl Source<'_> {
     #[inline(always)]
     fn copy_row<I: Isa>(&self, isa: I, i1: usize, dst: &mut [F]) {
         let src = self.row(isa, i1, dst.len());
-        for (dst, src) in dst.chunks_exact_mut(I::LANES).zip(src.chunks_exact(I::LANES)) {
+        for (dst, src) in dst
+            .chunks_exact_mut(I::LANES)
+            .zip(src.chunks_exact(I::LANES))
+        {
             isa.store(isa.load(src), dst);
         }
     }
@@ -159,7 +165,10 @@ impl Source<'_> {
             let plane = &self.message[(self.group_start + j) * self.plan.rows..][..self.plan.rows];
             isa.prefetch(plane, at(i1 + AHEAD));
             let src = &plane[at(i1)..][..columns];
-            for (dst, src) in dst.chunks_exact_mut(I::LANES).zip(src.chunks_exact(I::LANES)) {
+            for (dst, src) in dst
+                .chunks_exact_mut(I::LANES)
+                .zip(src.chunks_exact(I::LANES))
+            {
                 isa.store(isa.load(src), dst);
             }
         }
@@ -178,7 +187,12 @@ impl Target<'_> {
     /// From `[i1][i2][j]` to `[i2][k1][j]`. `factors` holds 2^log_h1 elements.
     #[inline(always)]
     fn write_rows<I: Isa>(&self, isa: I, out: &mut [F], factors: &mut [F]) {
-        let Plan { width, log_h1, log_h2, .. } = *self.plan;
+        let Plan {
+            width,
+            log_h1,
+            log_h2,
+            ..
+        } = *self.plan;
         let group = self.plan.first.group;
         let row = self.plan.first.columns * group;
         let g = F::two_adic_generator(log_h1 + log_h2);
@@ -189,7 +203,9 @@ impl Target<'_> {
             for (k1, (out, &w)) in out.chunks_exact_mut(width).zip(factors.iter()).enumerate() {
                 let src = &self.local[reversed(k1, log_h1) * row + i2 * group..][..group];
                 let dst = &mut out[self.group_start..][..group];
-                let cells = dst.chunks_exact_mut(I::LANES).zip(src.chunks_exact(I::LANES));
+                let cells = dst
+                    .chunks_exact_mut(I::LANES)
+                    .zip(src.chunks_exact(I::LANES));
                 if log_h2 == 0 {
                     for (dst, src) in cells {
                         isa.store(isa.load(src), dst);
@@ -207,7 +223,12 @@ impl Target<'_> {
     /// From `[i1][j][i2]` to `[i2][k1][j]`.
     #[inline(always)]
     fn write_planes<I: Isa>(&self, isa: I, out: &mut [F]) {
-        let Plan { width, log_h1, log_h2, .. } = *self.plan;
+        let Plan {
+            width,
+            log_h1,
+            log_h2,
+            ..
+        } = *self.plan;
         let (columns, group) = (self.plan.first.columns, self.plan.first.group);
         let column_len = self.plan.column_len();
         let g = F::two_adic_generator(log_h1 + log_h2);
@@ -265,7 +286,10 @@ fn fill_powers<I: Isa>(isa: I, factors: &mut [F], root: F) {
             }
         } else {
             let w = isa.factor(step);
-            for (x, y) in rest.chunks_exact_mut(I::LANES).zip(done.chunks_exact(I::LANES)) {
+            for (x, y) in rest
+                .chunks_exact_mut(I::LANES)
+                .zip(done.chunks_exact(I::LANES))
+            {
                 isa.store(isa.mul_factor(isa.load(y), w), x);
             }
         }
@@ -300,7 +324,11 @@ impl Kernel for SecondPass<'_, '_> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Self { log_h2, block, scratch } = self;
+        let Self {
+            log_h2,
+            block,
+            scratch,
+        } = self;
         let (row, rows) = (block.width(), block.rows());
         for (i2, dst) in scratch.chunks_exact_mut(row).enumerate() {
             let next = block.row((i2 + AHEAD).min(rows - 1));
@@ -308,7 +336,10 @@ impl Kernel for SecondPass<'_, '_> {
                 isa.prefetch(next, line);
             }
             let src = block.row(i2);
-            for (dst, src) in dst.chunks_exact_mut(I::LANES).zip(src.chunks_exact(I::LANES)) {
+            for (dst, src) in dst
+                .chunks_exact_mut(I::LANES)
+                .zip(src.chunks_exact(I::LANES))
+            {
                 isa.store(isa.load(src), dst);
             }
         }
@@ -320,7 +351,10 @@ impl Kernel for SecondPass<'_, '_> {
             }
             let src = &scratch[reversed(k2, log_h2) * row..][..row];
             let dst = block.row_mut(k2);
-            for (dst, src) in dst.chunks_exact_mut(I::LANES).zip(src.chunks_exact(I::LANES)) {
+            for (dst, src) in dst
+                .chunks_exact_mut(I::LANES)
+                .zip(src.chunks_exact(I::LANES))
+            {
                 isa.store(isa.load(src), dst);
             }
         }

@@ -58,7 +58,11 @@ impl Plan {
     ) -> Option<Self> {
         let log = |n: usize| n.ilog2() as usize;
         // a single column is the same in both orders
-        let order = if width == 1 { MessageOrder::RowMajor } else { order };
+        let order = if width == 1 {
+            MessageOrder::RowMajor
+        } else {
+            order
+        };
         let layout = if order == MessageOrder::ColumnMajor || width < lanes {
             Layout::Planes
         } else {
@@ -83,9 +87,7 @@ impl Plan {
         let run = (LOCAL / h1).clamp(LINE, RUN);
         let (columns, group) = match (layout, order) {
             (Layout::Rows, _) => ((run / width).clamp(1, h2), width.min(run)),
-            (Layout::Planes, MessageOrder::RowMajor) => {
-                ((run / width).max(lanes).min(h2), width)
-            }
+            (Layout::Planes, MessageOrder::RowMajor) => ((run / width).max(lanes).min(h2), width),
             (Layout::Planes, MessageOrder::ColumnMajor) => {
                 let columns = LINE.max(lanes).min(h2);
                 (columns, (LOCAL / (h1 * columns)).clamp(1, LINE.min(width)))
@@ -98,7 +100,11 @@ impl Plan {
             log_inv_rate,
             log_h1,
             log_h2,
-            first: FirstShape { layout, columns, group },
+            first: FirstShape {
+                layout,
+                columns,
+                group,
+            },
             second_block: (LOCAL / h2).clamp(LINE, RUN).min(h1 * width),
         })
     }

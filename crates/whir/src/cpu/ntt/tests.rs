@@ -30,7 +30,9 @@ fn expected(message: &[F], width: usize, log_inv_rate: usize) -> Vec<F> {
 
 fn check(rows: usize, width: usize, log_inv_rate: usize, variants: &[Variant]) {
     let rows_first = message(rows * width);
-    let columns_first = RowMajorMatrix::new(rows_first.clone(), width).transpose().values;
+    let columns_first = RowMajorMatrix::new(rows_first.clone(), width)
+        .transpose()
+        .values;
     let want = expected(&rows_first, width, log_inv_rate);
     for &variant in variants {
         for (message, order) in [
@@ -79,7 +81,9 @@ fn large_codewords_equal_plonky3() {
 
 #[test]
 fn planes_are_encoded_independently() {
-    let planes: Vec<Vec<F>> = (0..5).map(|i| message(1 << 12)[i * 64..][..1 << 11].to_vec()).collect();
+    let planes: Vec<Vec<F>> = (0..5)
+        .map(|i| message(1 << 12)[i * 64..][..1 << 11].to_vec())
+        .collect();
     let views: Vec<&[F]> = planes.iter().map(Vec::as_slice).collect();
     for variant in variants() {
         let got = encode_planes(variant, &views, 4, MessageOrder::RowMajor, 1);
@@ -93,7 +97,14 @@ fn a_used_buffer_is_overwritten() {
     let message = message(1 << 12);
     for variant in variants() {
         let mut codeword = vec![F::ONE; message.len() << 1];
-        encode_into(variant, &message, 4, MessageOrder::RowMajor, 1, &mut codeword);
+        encode_into(
+            variant,
+            &message,
+            4,
+            MessageOrder::RowMajor,
+            1,
+            &mut codeword,
+        );
         assert_eq!(codeword, expected(&message, 4, 1));
     }
 }

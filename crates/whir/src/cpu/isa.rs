@@ -82,6 +82,13 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     fn mul_factor(self, a: Self::V, x: Self::Factor) -> Self::V;
     /// Lane-wise `(a - b) * x`.
     fn sub_mul_factor(self, a: Self::V, b: Self::V, x: Self::Factor) -> Self::V;
+    /// Factors prepared by [`Isa::quad`].
+    type Quad: Copy;
+    /// Prepares `[w, i w, w^2, w^3, i w^3]` for [`Isa::butterfly4`].
+    fn quad(self, factors: [F; 5]) -> Self::Quad;
+    /// Two layers of decimation in frequency, with i^2 = -1: from `[x, y, z, t]` to
+    /// `[x + z + y + t, (x + z - y - t) w^2, ((x - z) + i (y - t)) w, ((x - z) - i (y - t)) w^3]`.
+    fn butterfly4(self, v: [Self::V; 4], factors: Self::Quad) -> [Self::V; 4];
 }
 
 /// A CPU variant that has been checked to be available.

@@ -101,4 +101,18 @@ impl Isa for Portable {
     fn sub_mul_factor(self, a: F, b: F, x: F) -> F {
         (a - b) * x
     }
+
+    type Quad = [F; 5];
+
+    #[inline(always)]
+    fn quad(self, factors: [F; 5]) -> [F; 5] {
+        factors
+    }
+
+    #[inline(always)]
+    fn butterfly4(self, [x, y, z, t]: [F; 4], [w, iw, w2, _, _]: [F; 5]) -> [F; 4] {
+        let (s, r) = (x + z, y + t);
+        let (u, v) = ((x - z) * w, (y - t) * iw);
+        [s + r, (s - r) * w2, u + v, (u - v) * w2]
+    }
 }

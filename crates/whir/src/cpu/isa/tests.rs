@@ -87,6 +87,23 @@ impl Kernel for Ops<'_> {
                 (0..w).all(|i| out[i] == (a[i] - b[i]) * b[0]),
                 "sub_mul_factor"
             );
+            // equal operands, opposite edges and any factor, all of which are independent here
+            let f = [b[0], b[w - 1], a[0], a[w / 2], b[w / 2]];
+            let (x, y, z, t) = (va, vb, isa.sub(vb, va), isa.add(va, vb));
+            let [r0, r1, r2, r3] = isa.butterfly4([x, y, z, t], isa.quad(f));
+            let [w1, iw1, w2, w3, iw3] = f;
+            let scalar = |i: usize| {
+                let (x, y, z, t) = (a[i], b[i], b[i] - a[i], a[i] + b[i]);
+                (x + y + z + t, x + z - y - t, x - z, y - t)
+            };
+            isa.store(r0, &mut out);
+            isa.store(r1, &mut out2);
+            assert!((0..w).all(|i| out[i] == scalar(i).0 && out2[i] == scalar(i).1 * w2));
+            isa.store(r2, &mut out);
+            isa.store(r3, &mut out2);
+            assert!((0..w).all(|i| out[i] == scalar(i).2 * w1 + scalar(i).3 * iw1));
+            // one lane takes the fourth output from the third's factors
+            assert!(w == 1 || (0..w).all(|i| out2[i] == scalar(i).2 * w3 - scalar(i).3 * iw3));
             isa.store(isa.splat(a[0]), &mut out);
             assert!(out.iter().all(|&x| x == a[0]), "splat");
         }

@@ -118,12 +118,8 @@ fn layer4_all<I: Isa>(isa: I, buf: &mut [F], row: usize, k: usize) {
                 isa.store(isa.sub(u, v), d);
             }
         }
-        let factors = roots[1..quarter]
-            .iter()
-            .zip(&roots[quarter + 1..])
-            .zip(roots[2..].iter().step_by(2));
-        for (((a, b), (c, d)), ((&w, &iw), &w2)) in rows.zip(factors) {
-            let (w, iw, w2) = (isa.factor(w), isa.factor(iw), isa.factor(w2));
+        for (r, ((a, b), (c, d))) in (1..quarter).zip(rows) {
+            let factors = quad(isa, roots, r);
             let cells = a
                 .chunks_exact_mut(I::LANES)
                 .zip(b.chunks_exact_mut(I::LANES))
@@ -132,14 +128,26 @@ fn layer4_all<I: Isa>(isa: I, buf: &mut [F], row: usize, k: usize) {
                         .zip(d.chunks_exact_mut(I::LANES)),
                 );
             for ((a, b), (c, d)) in cells {
-                let (x, y, z, t) = (isa.load(a), isa.load(b), isa.load(c), isa.load(d));
-                let (s, u) = (isa.add(x, z), isa.sub_mul_factor(x, z, w));
-                let (r, v) = (isa.add(y, t), isa.sub_mul_factor(y, t, iw));
-                isa.store(isa.add(s, r), a);
-                isa.store(isa.sub_mul_factor(s, r, w2), b);
-                isa.store(isa.add(u, v), c);
-                isa.store(isa.sub_mul_factor(u, v, w2), d);
+                let v = [isa.load(a), isa.load(b), isa.load(c), isa.load(d)];
+                let [s, t, u, v] = isa.butterfly4(v, factors);
+                isa.store(s, a);
+                isa.store(t, b);
+                isa.store(u, c);
+                isa.store(v, d);
             }
         }
     }
+}
+
+/// The factors of row `r` of two layers whose root's powers are `roots`.
+#[inline(always)]
+fn quad<I: Isa>(isa: I, roots: &[F], r: usize) -> I::Quad {
+    let quarter = roots.len() / 4;
+    isa.quad([
+        roots[r],
+        roots[quarter + r],
+        roots[2 * r],
+        roots[3 * r],
+        roots[quarter + 3 * r],
+    ])
 }

@@ -51,6 +51,21 @@ impl<T> ColumnBlock<'_, T> {
         // SAFETY: as in `row`; `&mut self` makes this the only reference into the block.
         unsafe { core::slice::from_raw_parts_mut(self.start.add(r * self.stride), self.width) }
     }
+
+    /// The block's parts of several different rows at once, mutable; panics if a row does not exist
+    /// or is named twice.
+    #[inline(always)]
+    pub(crate) fn rows_mut<const N: usize>(&mut self, rows: [usize; N]) -> [&mut [T]; N] {
+        for (i, &r) in rows.iter().enumerate() {
+            assert!(r < self.rows, "row index out of range");
+            assert!(!rows[..i].contains(&r), "a row is named twice");
+        }
+        // SAFETY: as in `row_mut`; the rows differ, and the parts of different rows are disjoint
+        // because the block is no wider than the stride.
+        rows.map(|r| unsafe {
+            core::slice::from_raw_parts_mut(self.start.add(r * self.stride), self.width)
+        })
+    }
 }
 
 /// The base pointer of a matrix that is borrowed mutably while its blocks are out.
@@ -143,6 +158,28 @@ mod tests {
                 assert_eq!(x as usize, r * 100 + c + 1);
             }
         }
+    }
+
+    #[test]
+    fn several_rows_at_once() {
+        let mut matrix: Vec<u32> = (0..32).collect();
+        for_each_column_block(&mut matrix, 8, 4, |_, mut block| {
+            let [a, b] = block.rows_mut([3, 1]);
+            a.swap_with_slice(b);
+        });
+        let row = |r: u32| r * 8..r * 8 + 8;
+        let want: Vec<u32> = row(0).chain(row(3)).chain(row(2)).chain(row(1)).collect();
+        assert_eq!(matrix, want);
+    }
+
+    #[test]
+    fn a_row_cannot_be_taken_twice() {
+        let result = std::panic::catch_unwind(|| {
+            for_each_column_block(&mut [0_u8; 6], 2, 2, |_, mut block| {
+                let _ = block.rows_mut([1, 2, 1]);
+            });
+        });
+        assert!(result.is_err());
     }
 
     #[test]

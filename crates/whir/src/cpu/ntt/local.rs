@@ -34,10 +34,19 @@ pub(super) const fn reversed(k: usize, log_n: usize) -> usize {
     }
 }
 
-/// Transforms every column of the row-major matrix `buf` of 2^log_n rows of `row` elements, a
-/// multiple of `LANES`. The rows come in natural order and leave in bit-reversed order.
+/// Which layers of a transform [`layers`] leaves to the pass that writes the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// None: the result is the transform, its rows in bit-reversed order.
+    Nothing,
+    /// The last two, for [`last_layers`]; only if there are two.
+    LastTwo,
+}
+
+/// Transforms every column of each sub-matrix of 2^log_n rows of the row-major matrix `buf`, whose
+/// rows have `row` elements, a multiple of `LANES`. The rows come in natural order.
 #[inline(always)]
-pub(super) fn transform<I: Isa>(isa: I, buf: &mut [F], row: usize, log_n: usize) {
+pub(super) fn layers<I: Isa>(isa: I, buf: &mut [F], row: usize, log_n: usize, rest: Rest) {
     let mut k = log_n;
     while k >= 4 && row << k > INNER {
         layer4_all(isa, buf, row, k);
@@ -49,16 +58,23 @@ pub(super) fn transform<I: Isa>(isa: I, buf: &mut [F], row: usize, log_n: usize)
             layer4_all(isa, piece, row, k);
             k -= 2;
         }
-        match k {
-            1 => layer2_all(isa, piece, row, 1),
-            2 => layer4_all(isa, piece, row, 2),
-            3 => {
-                layer2_all(isa, piece, row, 3);
-                layer4_all(isa, piece, row, 2);
-            }
-            _ => {}
+        if k % 2 == 1 {
+            layer2_all(isa, piece, row, k);
+        }
+        if k >= 2 && rest == Rest::Nothing {
+            layer4_all(isa, piece, row, 2);
         }
     }
+}
+
+/// The last two layers: from rows 4 m to 4 m + 3 to those of natural index k, k + n / 2, k + n / 4
+/// and k + 3 n / 4, where k is m bit-reversed. `fourth` is the fourth root of unity.
+#[inline(always)]
+pub(super) fn last_layers<I: Isa>(isa: I, v: [I::V; 4], fourth: I::Factor) -> [I::V; 4] {
+    let [x, y, z, t] = v;
+    let (s, u) = (isa.add(x, z), isa.sub(x, z));
+    let (r, v) = (isa.add(y, t), isa.sub_mul_factor(y, t, fourth));
+    [isa.add(s, r), isa.sub(s, r), isa.add(u, v), isa.sub(u, v)]
 }
 
 /// One radix-2 layer of all sub-transforms of size 2^k.
@@ -109,13 +125,12 @@ fn layer4_all<I: Isa>(isa: I, buf: &mut [F], row: usize, k: usize) {
                         .zip(d.chunks_exact_mut(I::LANES)),
                 );
             for ((a, b), (c, d)) in cells {
-                let (x, y, z, t) = (isa.load(a), isa.load(b), isa.load(c), isa.load(d));
-                let (s, u) = (isa.add(x, z), isa.sub(x, z));
-                let (r, v) = (isa.add(y, t), isa.sub_mul_factor(y, t, fourth));
-                isa.store(isa.add(s, r), a);
-                isa.store(isa.sub(s, r), b);
-                isa.store(isa.add(u, v), c);
-                isa.store(isa.sub(u, v), d);
+                let v = [isa.load(a), isa.load(b), isa.load(c), isa.load(d)];
+                let [s, t, u, v] = last_layers(isa, v, fourth);
+                isa.store(s, a);
+                isa.store(t, b);
+                isa.store(u, c);
+                isa.store(v, d);
             }
         }
         for (r, ((a, b), (c, d))) in (1..quarter).zip(rows) {
@@ -141,7 +156,7 @@ fn layer4_all<I: Isa>(isa: I, buf: &mut [F], row: usize, k: usize) {
 
 /// The factors of row `r` of two layers whose root's powers are `roots`.
 #[inline(always)]
-fn quad<I: Isa>(isa: I, roots: &[F], r: usize) -> I::Quad {
+pub(super) fn quad<I: Isa>(isa: I, roots: &[F], r: usize) -> I::Quad {
     let quarter = roots.len() / 4;
     isa.quad([
         roots[r],

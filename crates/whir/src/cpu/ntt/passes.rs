@@ -6,7 +6,7 @@ use p3_field::{PrimeCharacteristicRing, TwoAdicField};
 use super::super::isa::{Isa, Kernel};
 use super::super::strided::ColumnBlock;
 use super::MessageOrder;
-use super::local::{powers, reversed, transform};
+use super::local::{Rest, last_layers, layers, powers, quad, reversed};
 use super::plan::{Layout, Plan};
 use crate::field::F;
 
@@ -15,6 +15,8 @@ const MAX_LANES: usize = 16;
 /// How many strided rows ahead memory is asked for. The rows may all fall into one set of a cache,
 /// so it must stay below the associativity.
 const AHEAD: usize = 4;
+/// The same where four rows are in use at a time.
+const AHEAD4: usize = 1;
 /// Elements of a cache line.
 const LINE: usize = 16;
 
@@ -61,9 +63,9 @@ impl Kernel for FirstPass<'_> {
                 }
                 extend(isa, plan, i1, dst, copies);
             }
-            for block in local.chunks_exact_mut(row << log_message) {
-                transform(isa, block, row, log_message);
-            }
+            let fused = plan.first.layout == Layout::Rows && log_message >= 2 && plan.log_h2 > 0;
+            let rest = if fused { Rest::LastTwo } else { Rest::Nothing };
+            layers(isa, local, row, log_message, rest);
             let target = Target {
                 plan,
                 local,
@@ -71,6 +73,7 @@ impl Kernel for FirstPass<'_> {
                 group_start,
             };
             match plan.first.layout {
+                Layout::Rows if fused => target.finish_rows(isa, self.out, factors),
                 Layout::Rows => target.write_rows(isa, self.out, factors),
                 Layout::Planes => target.write_planes(isa, self.out),
             }
@@ -220,6 +223,71 @@ impl Target<'_> {
         }
     }
 
+    /// `write_rows` of a matrix that lacks the last two layers.
+    #[inline(always)]
+    fn finish_rows<I: Isa>(&self, isa: I, out: &mut [F], factors: &mut [F]) {
+        let Plan {
+            width,
+            log_h1,
+            log_h2,
+            ..
+        } = *self.plan;
+        let group = self.plan.first.group;
+        let row = self.plan.first.columns * group;
+        let g = F::two_adic_generator(log_h1 + log_h2);
+        let fourth = isa.factor(F::two_adic_generator(2));
+        let mut root = g.exp_u64(self.first_column as u64);
+        for (i2, out) in out.chunks_exact_mut(self.plan.column_len()).enumerate() {
+            fill_powers(isa, factors, root);
+            root *= g;
+            let (o01, o23) = out.split_at_mut(out.len() / 2);
+            let (o0, o1) = o01.split_at_mut(o01.len() / 2);
+            let (o2, o3) = o23.split_at_mut(o23.len() / 2);
+            let (w01, w23) = factors.split_at(factors.len() / 2);
+            let (w0, w1) = w01.split_at(w01.len() / 2);
+            let (w2, w3) = w23.split_at(w23.len() / 2);
+            let outs = o0
+                .chunks_exact_mut(width)
+                .zip(o1.chunks_exact_mut(width))
+                .zip(o2.chunks_exact_mut(width).zip(o3.chunks_exact_mut(width)));
+            let factors = w0.iter().zip(w1).zip(w2.iter().zip(w3));
+            for (k, (((o0, o1), (o2, o3)), ((&w0, &w1), (&w2, &w3)))) in
+                outs.zip(factors).enumerate()
+            {
+                let src = &self.local[reversed(k, log_h1 - 2) * 4 * row..][..4 * row];
+                let (s01, s23) = src.split_at(2 * row);
+                let (s0, s1) = s01.split_at(row);
+                let (s2, s3) = s23.split_at(row);
+                let at = i2 * group;
+                let cells = s0[at..][..group]
+                    .chunks_exact(I::LANES)
+                    .zip(s1[at..][..group].chunks_exact(I::LANES))
+                    .zip(
+                        (s2[at..][..group].chunks_exact(I::LANES))
+                            .zip(s3[at..][..group].chunks_exact(I::LANES)),
+                    );
+                let at = self.group_start;
+                let outs = o0[at..][..group]
+                    .chunks_exact_mut(I::LANES)
+                    .zip(o1[at..][..group].chunks_exact_mut(I::LANES))
+                    .zip(
+                        (o2[at..][..group].chunks_exact_mut(I::LANES))
+                            .zip(o3[at..][..group].chunks_exact_mut(I::LANES)),
+                    );
+                let (w0, w1) = (isa.factor(w0), isa.factor(w1));
+                let (w2, w3) = (isa.factor(w2), isa.factor(w3));
+                for (((a, b), (c, d)), ((o0, o1), (o2, o3))) in cells.zip(outs) {
+                    let v = [isa.load(a), isa.load(b), isa.load(c), isa.load(d)];
+                    let [s, t, u, v] = last_layers(isa, v, fourth);
+                    isa.store(isa.mul_factor(s, w0), o0);
+                    isa.store(isa.mul_factor(u, w1), o1);
+                    isa.store(isa.mul_factor(t, w2), o2);
+                    isa.store(isa.mul_factor(v, w3), o3);
+                }
+            }
+        }
+    }
+
     /// From `[i1][j][i2]` to `[i2][k1][j]`.
     #[inline(always)]
     fn write_planes<I: Isa>(&self, isa: I, out: &mut [F]) {
@@ -329,34 +397,106 @@ impl Kernel for SecondPass<'_, '_> {
             block,
             scratch,
         } = self;
-        let (row, rows) = (block.width(), block.rows());
-        for (i2, dst) in scratch.chunks_exact_mut(row).enumerate() {
-            let next = block.row((i2 + AHEAD).min(rows - 1));
-            for line in (0..row).step_by(LINE) {
-                isa.prefetch(next, line);
-            }
-            let src = block.row(i2);
-            for (dst, src) in dst
+        if log_h2 < 4 {
+            return second_pass_small(isa, log_h2, block, scratch);
+        }
+        let (row, quarter) = (block.width(), 1 << (log_h2 - 2));
+        let rows = |r: usize| [r, r + quarter, r + 2 * quarter, r + 3 * quarter];
+
+        // the first two layers on the way in
+        let roots = powers(log_h2);
+        let (ab, cd) = scratch.split_at_mut(2 * quarter * row);
+        let (a, b) = ab.split_at_mut(quarter * row);
+        let (c, d) = cd.split_at_mut(quarter * row);
+        let targets = a
+            .chunks_exact_mut(row)
+            .zip(b.chunks_exact_mut(row))
+            .zip(c.chunks_exact_mut(row).zip(d.chunks_exact_mut(row)));
+        for (r, ((a, b), (c, d))) in targets.enumerate() {
+            ask_for(isa, block, rows((r + AHEAD4).min(quarter - 1)));
+            let factors = quad(isa, roots, r);
+            let [s0, s1, s2, s3] = rows(r).map(|r| block.row(r).chunks_exact(I::LANES));
+            let targets = a
                 .chunks_exact_mut(I::LANES)
-                .zip(src.chunks_exact(I::LANES))
+                .zip(b.chunks_exact_mut(I::LANES))
+                .zip(
+                    c.chunks_exact_mut(I::LANES)
+                        .zip(d.chunks_exact_mut(I::LANES)),
+                );
+            for (((s0, s1), (s2, s3)), ((a, b), (c, d))) in s0.zip(s1).zip(s2.zip(s3)).zip(targets)
             {
-                isa.store(isa.load(src), dst);
+                let v = [isa.load(s0), isa.load(s1), isa.load(s2), isa.load(s3)];
+                let [s, t, u, v] = isa.butterfly4(v, factors);
+                isa.store(s, a);
+                isa.store(t, b);
+                isa.store(u, c);
+                isa.store(v, d);
             }
         }
-        transform(isa, scratch, row, log_h2);
-        for k2 in 0..rows {
-            let next = block.row((k2 + AHEAD).min(rows - 1));
-            for line in (0..row).step_by(LINE) {
-                isa.prefetch(next, line);
-            }
-            let src = &scratch[reversed(k2, log_h2) * row..][..row];
-            let dst = block.row_mut(k2);
-            for (dst, src) in dst
-                .chunks_exact_mut(I::LANES)
-                .zip(src.chunks_exact(I::LANES))
+
+        layers(isa, scratch, row, log_h2 - 2, Rest::LastTwo);
+
+        // and the last two on the way out
+        let fourth = isa.factor(roots[quarter]);
+        for k in 0..quarter {
+            ask_for(isa, block, rows((k + AHEAD4).min(quarter - 1)));
+            let src = &scratch[reversed(k, log_h2 - 2) * 4 * row..][..4 * row];
+            let (s01, s23) = src.split_at(2 * row);
+            let (s0, s1) = s01.split_at(row);
+            let (s2, s3) = s23.split_at(row);
+            let sources = s0
+                .chunks_exact(I::LANES)
+                .zip(s1.chunks_exact(I::LANES))
+                .zip(s2.chunks_exact(I::LANES).zip(s3.chunks_exact(I::LANES)));
+            let [o0, o1, o2, o3] = block
+                .rows_mut(rows(k))
+                .map(|row| row.chunks_exact_mut(I::LANES));
+            for (((s0, s1), (s2, s3)), ((o0, o1), (o2, o3))) in
+                sources.zip(o0.zip(o1).zip(o2.zip(o3)))
             {
-                isa.store(isa.load(src), dst);
+                let v = [isa.load(s0), isa.load(s1), isa.load(s2), isa.load(s3)];
+                let [s, t, u, v] = last_layers(isa, v, fourth);
+                isa.store(s, o0);
+                isa.store(u, o1);
+                isa.store(t, o2);
+                isa.store(v, o3);
             }
+        }
+    }
+}
+
+/// Asks for four rows of a block.
+#[inline(always)]
+fn ask_for<I: Isa>(isa: I, block: &ColumnBlock<'_, F>, rows: [usize; 4]) {
+    for r in rows {
+        let next = block.row(r);
+        for line in (0..next.len()).step_by(LINE) {
+            isa.prefetch(next, line);
+        }
+    }
+}
+
+/// The second pass of a transform that lacks the layers to join with reading and writing.
+#[inline(always)]
+fn second_pass_small<I: Isa>(
+    isa: I,
+    log_h2: usize,
+    block: &mut ColumnBlock<'_, F>,
+    scratch: &mut [F],
+) {
+    let row = block.width();
+    for (i2, dst) in scratch.chunks_exact_mut(row).enumerate() {
+        for (dst, src) in (dst.chunks_exact_mut(I::LANES)).zip(block.row(i2).chunks_exact(I::LANES))
+        {
+            isa.store(isa.load(src), dst);
+        }
+    }
+    layers(isa, scratch, row, log_h2, Rest::Nothing);
+    for k2 in 0..block.rows() {
+        let src = &scratch[reversed(k2, log_h2) * row..][..row];
+        let dst = block.row_mut(k2);
+        for (dst, src) in (dst.chunks_exact_mut(I::LANES)).zip(src.chunks_exact(I::LANES)) {
+            isa.store(isa.load(src), dst);
         }
     }
 }

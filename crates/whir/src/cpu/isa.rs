@@ -71,6 +71,24 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     /// Pauses until the cache line that holds `src[index]` is likely to be near; a hint, may do
     /// nothing, and `index` may be out of range.
     fn prefetch(self, src: &[F], index: usize);
+
+    // ---- multiplication by a factor that many vectors share (number-theoretic transform) ----
+
+    /// A factor prepared by [`Isa::factor`].
+    type Factor: Copy;
+    /// Prepares `x`, the same for all lanes, for several products.
+    fn factor(self, x: F) -> Self::Factor;
+    /// Lane-wise `a * x`.
+    fn mul_factor(self, a: Self::V, x: Self::Factor) -> Self::V;
+    /// Lane-wise `(a - b) * x`.
+    fn sub_mul_factor(self, a: Self::V, b: Self::V, x: Self::Factor) -> Self::V;
+    /// Factors prepared by [`Isa::quad`].
+    type Quad: Copy;
+    /// Prepares `[w, i w, w^2, w^3, i w^3]` for [`Isa::butterfly4`].
+    fn quad(self, factors: [F; 5]) -> Self::Quad;
+    /// Two layers of decimation in frequency, with i^2 = -1: from `[x, y, z, t]` to
+    /// `[x + z + y + t, (x + z - y - t) w^2, ((x - z) + i (y - t)) w, ((x - z) - i (y - t)) w^3]`.
+    fn butterfly4(self, v: [Self::V; 4], factors: Self::Quad) -> [Self::V; 4];
 }
 
 /// A CPU variant that has been checked to be available.
@@ -127,4 +145,4 @@ impl Variant {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests;
+pub(crate) mod tests;

@@ -82,4 +82,37 @@ impl Isa for Portable {
 
     #[inline(always)]
     fn prefetch(self, _: &[F], _: usize) {}
+
+    // ---- multiplication by a factor that many vectors share (number-theoretic transform) ----
+
+    type Factor = F;
+
+    #[inline(always)]
+    fn factor(self, x: F) -> F {
+        x
+    }
+
+    #[inline(always)]
+    fn mul_factor(self, a: F, x: F) -> F {
+        a * x
+    }
+
+    #[inline(always)]
+    fn sub_mul_factor(self, a: F, b: F, x: F) -> F {
+        (a - b) * x
+    }
+
+    type Quad = [F; 5];
+
+    #[inline(always)]
+    fn quad(self, factors: [F; 5]) -> [F; 5] {
+        factors
+    }
+
+    #[inline(always)]
+    fn butterfly4(self, [x, y, z, t]: [F; 4], [w, iw, w2, _, _]: [F; 5]) -> [F; 4] {
+        let (s, r) = (x + z, y + t);
+        let (u, v) = ((x - z) * w, (y - t) * iw);
+        [s + r, (s - r) * w2, u + v, (u - v) * w2]
+    }
 }

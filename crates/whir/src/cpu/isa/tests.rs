@@ -17,10 +17,20 @@ pub(crate) fn variants() -> Vec<Variant> {
 /// Elements whose Montgomery or canonical form sits at an edge, then pseudo-random ones.
 pub(crate) fn edge_elements(count: usize) -> Vec<F> {
     let p = F::ORDER_U32;
-    let mut out: Vec<F> = [0, 1, 2, p - 1, p - 2, p / 2, p / 2 + 1, 1 << 27, (1 << 27) - 1]
-        .into_iter()
-        .map(F::from_u32)
-        .collect();
+    let mut out: Vec<F> = [
+        0,
+        1,
+        2,
+        p - 1,
+        p - 2,
+        p / 2,
+        p / 2 + 1,
+        1 << 27,
+        (1 << 27) - 1,
+    ]
+    .into_iter()
+    .map(F::from_u32)
+    .collect();
     let mut x = 0x9e37_79b9_7f4a_7c15_u64;
     while out.len() < count {
         x ^= x << 13;
@@ -60,12 +70,40 @@ impl Kernel for Ops<'_> {
             isa.store(e, &mut out);
             isa.store(o, &mut out2);
             let cat: Vec<F> = a.iter().chain(b).copied().collect();
-            assert!((0..w).all(|i| out[i] == cat[2 * i] && out2[i] == cat[2 * i + 1]), "unzip");
+            assert!(
+                (0..w).all(|i| out[i] == cat[2 * i] && out2[i] == cat[2 * i + 1]),
+                "unzip"
+            );
             let (x, y) = isa.zip(e, o);
             isa.store(x, &mut out);
             isa.store(y, &mut out2);
             assert_eq!((&out[..], &out2[..]), (a, b), "zip");
             assert_eq!(isa.sum(va), a.iter().copied().sum::<F>(), "sum");
+            let x = isa.factor(b[0]);
+            isa.store(isa.mul_factor(va, x), &mut out);
+            assert!((0..w).all(|i| out[i] == a[i] * b[0]), "mul_factor");
+            isa.store(isa.sub_mul_factor(va, vb, x), &mut out);
+            assert!(
+                (0..w).all(|i| out[i] == (a[i] - b[i]) * b[0]),
+                "sub_mul_factor"
+            );
+            // equal operands, opposite edges and any factor, all of which are independent here
+            let f = [b[0], b[w - 1], a[0], a[w / 2], b[w / 2]];
+            let (x, y, z, t) = (va, vb, isa.sub(vb, va), isa.add(va, vb));
+            let [r0, r1, r2, r3] = isa.butterfly4([x, y, z, t], isa.quad(f));
+            let [w1, iw1, w2, w3, iw3] = f;
+            let scalar = |i: usize| {
+                let (x, y, z, t) = (a[i], b[i], b[i] - a[i], a[i] + b[i]);
+                (x + y + z + t, x + z - y - t, x - z, y - t)
+            };
+            isa.store(r0, &mut out);
+            isa.store(r1, &mut out2);
+            assert!((0..w).all(|i| out[i] == scalar(i).0 && out2[i] == scalar(i).1 * w2));
+            isa.store(r2, &mut out);
+            isa.store(r3, &mut out2);
+            assert!((0..w).all(|i| out[i] == scalar(i).2 * w1 + scalar(i).3 * iw1));
+            // one lane takes the fourth output from the third's factors
+            assert!(w == 1 || (0..w).all(|i| out2[i] == scalar(i).2 * w3 - scalar(i).3 * iw3));
             isa.store(isa.splat(a[0]), &mut out);
             assert!(out.iter().all(|&x| x == a[0]), "splat");
         }

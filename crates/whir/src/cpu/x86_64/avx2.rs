@@ -39,7 +39,9 @@ macro_rules! intrinsics {
 /// The odd 32-bit words, moved to the even positions.
 #[inline(always)]
 fn odd_words(x: __m256i) -> __m256i {
-    intrinsics!(_mm256_castps_si256(_mm256_movehdup_ps(_mm256_castsi256_ps(x))))
+    intrinsics!(_mm256_castps_si256(_mm256_movehdup_ps(
+        _mm256_castsi256_ps(x)
+    )))
 }
 
 /// The high words of two vectors of 64-bit values, as the even and odd words of one vector.
@@ -51,7 +53,10 @@ fn high_words(even: __m256i, odd: __m256i) -> __m256i {
 /// `[-p, p)` to `[0, p)`.
 #[inline(always)]
 fn canonical(x: __m256i) -> __m256i {
-    intrinsics!(_mm256_min_epu32(x, _mm256_add_epi32(x, _mm256_set1_epi32(P))))
+    intrinsics!(_mm256_min_epu32(
+        x,
+        _mm256_add_epi32(x, _mm256_set1_epi32(P))
+    ))
 }
 
 impl Isa for Avx2 {
@@ -184,4 +189,108 @@ impl Isa for Avx2 {
         // SAFETY: a prefetch is a hint and never faults, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(src.as_ptr().wrapping_add(index).cast()) }
     }
+
+    // ---- multiplication by a factor that many vectors share (number-theoretic transform) ----
+
+    /// The factor and its product with p^-1 mod 2^32.
+    type Factor = (__m256i, __m256i);
+
+    #[inline(always)]
+    fn factor(self, x: F) -> Self::Factor {
+        let x = self.splat(x);
+        (x, intrinsics!(_mm256_mullo_epi32(x, _mm256_set1_epi32(MU))))
+    }
+
+    #[inline(always)]
+    fn mul_factor(self, a: __m256i, x: Self::Factor) -> __m256i {
+        mul_signed(a, x)
+    }
+
+    #[inline(always)]
+    fn sub_mul_factor(self, a: __m256i, b: __m256i, x: Self::Factor) -> __m256i {
+        // canonical residues are below 2^31, so their difference is a signed word in (-p, p)
+        mul_signed(intrinsics!(_mm256_sub_epi32(a, b)), x)
+    }
+
+    /// w^2 as a [`Isa::Factor`], then w, i w, w^3, i w^3 in (-p/2, p/2).
+    type Quad = (Self::Factor, [__m256i; 4]);
+
+    #[inline(always)]
+    fn quad(self, [w, iw, w2, w3, iw3]: [F; 5]) -> Self::Quad {
+        (
+            self.factor(w2),
+            [w, iw, w3, iw3].map(|x| balanced(self.splat(x))),
+        )
+    }
+
+    #[inline(always)]
+    fn butterfly4(
+        self,
+        [x, y, z, t]: [__m256i; 4],
+        (w2, [w, iw, w3, iw3]): Self::Quad,
+    ) -> [__m256i; 4] {
+        let (s, r) = (self.add(x, z), self.add(y, t));
+        // two products share a reduction: their sum is below 2 p (p / 2) in magnitude
+        let (c, d) = intrinsics!({
+            let (a, b) = (_mm256_sub_epi32(x, z), _mm256_sub_epi32(y, t));
+            let (a_odd, b_odd) = (odd_words(a), odd_words(b));
+            (
+                reduce_signed(
+                    _mm256_add_epi64(_mm256_mul_epi32(a, w), _mm256_mul_epi32(b, iw)),
+                    _mm256_add_epi64(_mm256_mul_epi32(a_odd, w), _mm256_mul_epi32(b_odd, iw)),
+                ),
+                reduce_signed(
+                    _mm256_sub_epi64(_mm256_mul_epi32(a, w3), _mm256_mul_epi32(b, iw3)),
+                    _mm256_sub_epi64(_mm256_mul_epi32(a_odd, w3), _mm256_mul_epi32(b_odd, iw3)),
+                ),
+            )
+        });
+        [self.add(s, r), self.sub_mul_factor(s, r, w2), c, d]
+    }
+}
+
+/// `a * x` for signed `a` in `(-p, p)`.
+///
+/// The quotients of the Montgomery reduction come from `a` directly, in parallel with the products:
+/// only their low words count. The high words differ by less than p^2 / 2^32 + p / 2 < p. A 32-bit
+/// low multiplication would do for both quotients, but it costs two and its own shuffle.
+#[inline(always)]
+fn mul_signed(a: __m256i, (x, x_mu): (__m256i, __m256i)) -> __m256i {
+    intrinsics!({
+        let p = _mm256_set1_epi32(P);
+        let a_odd = odd_words(a);
+        let even_qp = _mm256_mul_epi32(_mm256_mul_epi32(a, x_mu), p);
+        let odd_qp = _mm256_mul_epi32(_mm256_mul_epi32(a_odd, x_mu), p);
+        canonical(high_words(
+            _mm256_sub_epi64(_mm256_mul_epi32(a, x), even_qp),
+            _mm256_sub_epi64(_mm256_mul_epi32(a_odd, x), odd_qp),
+        ))
+    })
+}
+
+/// `[0, p)` to `(-p/2, p/2)`.
+#[inline(always)]
+fn balanced(x: __m256i) -> __m256i {
+    intrinsics!({
+        let half = _mm256_set1_epi32(P / 2);
+        _mm256_sub_epi32(
+            x,
+            _mm256_and_si256(_mm256_cmpgt_epi32(x, half), _mm256_set1_epi32(P)),
+        )
+    })
+}
+
+/// The Montgomery reduction of 64-bit values of magnitude below p^2, those of the even lanes and of
+/// the odd ones. The high words differ by less than p^2 / 2^32 + p / 2 < p.
+#[inline(always)]
+fn reduce_signed(even: __m256i, odd: __m256i) -> __m256i {
+    intrinsics!({
+        let (p, mu) = (_mm256_set1_epi32(P), _mm256_set1_epi32(MU));
+        let even_qp = _mm256_mul_epi32(_mm256_mul_epi32(even, mu), p);
+        let odd_qp = _mm256_mul_epi32(_mm256_mul_epi32(odd, mu), p);
+        canonical(high_words(
+            _mm256_sub_epi64(even, even_qp),
+            _mm256_sub_epi64(odd, odd_qp),
+        ))
+    })
 }

@@ -71,6 +71,12 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     /// Pauses until the cache line that holds `src[index]` is likely to be near; a hint, may do
     /// nothing, and `index` may be out of range.
     fn prefetch(self, src: &[F], index: usize);
+
+    // Lazy sums of any length (sumcheck, partial evaluations).
+
+    /// Makes room for two more products in an accumulator that holds at most four products, or a
+    /// folded accumulator and two products. It stays fit for [`Isa::wide_reduce`].
+    fn wide_fold(self, acc: Self::Wide) -> Self::Wide;
 }
 
 /// A CPU variant that has been checked to be available.
@@ -127,4 +133,4 @@ impl Variant {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests;
+pub(crate) mod tests;

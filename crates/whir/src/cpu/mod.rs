@@ -2,7 +2,13 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+pub(crate) mod eval;
+mod ext;
 pub(crate) mod isa;
+pub(crate) mod partial;
 mod portable;
+pub(crate) mod sumcheck;
+pub(crate) mod table;
+pub(crate) mod weights;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

@@ -82,4 +82,9 @@ impl Isa for Portable {
 
     #[inline(always)]
     fn prefetch(self, _: &[F], _: usize) {}
+
+    #[inline(always)]
+    fn wide_fold(self, acc: F) -> F {
+        acc
+    }
 }

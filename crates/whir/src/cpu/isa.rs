@@ -89,6 +89,12 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     /// Two layers of decimation in frequency, with i^2 = -1: from `[x, y, z, t]` to
     /// `[x + z + y + t, (x + z - y - t) w^2, ((x - z) + i (y - t)) w, ((x - z) - i (y - t)) w^3]`.
     fn butterfly4(self, v: [Self::V; 4], factors: Self::Quad) -> [Self::V; 4];
+
+    // Lazy sums of any length (sumcheck, partial evaluations).
+
+    /// Makes room for two more products in an accumulator that holds at most four products, or a
+    /// folded accumulator and two products. It stays fit for [`Isa::wide_reduce`].
+    fn wide_fold(self, acc: Self::Wide) -> Self::Wide;
 }
 
 /// A CPU variant that has been checked to be available.

@@ -2,9 +2,18 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod engine;
+pub(crate) mod eval;
+mod ext;
 pub(crate) mod isa;
 pub(crate) mod ntt;
+pub(crate) mod partial;
 mod portable;
 pub(crate) mod strided;
+pub(crate) mod sumcheck;
+pub(crate) mod table;
+pub(crate) mod weights;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
+
+pub use engine::{CpuCodeword, CpuEngine, CpuSumcheck};

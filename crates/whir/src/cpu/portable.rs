@@ -114,5 +114,9 @@ impl Isa for Portable {
         let (s, r) = (x + z, y + t);
         let (u, v) = ((x - z) * w, (y - t) * iw);
         [s + r, (s - r) * w2, u + v, (u - v) * w2]
+
+    #[inline(always)]
+    fn wide_fold(self, acc: F) -> F {
+        acc
     }
 }

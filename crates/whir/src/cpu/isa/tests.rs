@@ -66,6 +66,13 @@ impl Kernel for Ops<'_> {
                 let n = F::from_u32(n);
                 assert!((0..w).all(|i| out[i] == a[i] * b[i] * n), "wide");
             }
+            for n in (6..=40_u32).step_by(2) {
+                acc = isa.wide_mul_add(isa.wide_fold(acc), va, vb);
+                acc = isa.wide_mul_add(acc, va, vb);
+                isa.store(isa.wide_reduce(acc), &mut out);
+                let n = F::from_u32(n);
+                assert!((0..w).all(|i| out[i] == a[i] * b[i] * n), "fold");
+            }
             let (e, o) = isa.unzip(va, vb);
             isa.store(e, &mut out);
             isa.store(o, &mut out2);

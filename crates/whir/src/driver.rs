@@ -64,10 +64,11 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
     }
 
     /// Proves the protocol's openings of a committed polynomial, at `points` or, without them, at
-    /// points drawn from the transcript.
+    /// points drawn from the transcript. Polynomial and codewords are let go as soon as the
+    /// protocol is through with them.
     pub(crate) fn prove(
         &self,
-        polynomial: &E::Polynomial,
+        polynomial: E::Polynomial,
         codeword: E::Codeword,
         points: Option<&[Point<EF>]>,
         challenger: &mut Challenger,
@@ -80,7 +81,7 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
             .ok_or(p3_whir::WhirConfigError::InitialClaimCountOverflow)?;
         self.config.validate_initial_claims(claims)?;
 
-        let mut opened = self.open_claims(polynomial, points, challenger)?;
+        let mut opened = self.open_claims(&polynomial, points, challenger)?;
         let initial_ood_answers = core::mem::take(&mut opened.ood_answers);
         let evals = core::mem::take(&mut opened.evals);
 
@@ -236,7 +237,7 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
     /// the caller looks at the fuse before it uses the result.
     fn run(
         &self,
-        polynomial: &E::Polynomial,
+        polynomial: E::Polynomial,
         codeword: E::Codeword,
         opened: OpenClaims<EF>,
         transcript: &mut Transcript<'_, EF, E>,
@@ -252,7 +253,7 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
         let begin = || {
             let weights = first.weights();
             engine.begin(
-                polynomial,
+                &polynomial,
                 self.order(),
                 self.fold(0),
                 &lo_weights,
@@ -260,6 +261,7 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
             )
         };
         let mut state = fuse.run(|| profile.time("fold", begin).map(Some), || None);
+        drop(polynomial);
 
         let mut codeword = Some(codeword);
         let mut rounds = Vec::with_capacity(self.config.n_rounds());

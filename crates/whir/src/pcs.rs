@@ -109,7 +109,7 @@ impl<EF: Extension, L: Layout<F, EF>, E: Engine<EF>> WhirPcs<EF, L, E> {
         challenger: &mut Challenger,
     ) -> Result<Proof<EF>, Error> {
         self.opening(protocol)
-            .prove(&data.polynomial, data.codeword, points, challenger)
+            .prove(data.polynomial, data.codeword, points, challenger)
     }
 }
 

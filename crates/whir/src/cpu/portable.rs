@@ -81,6 +81,11 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
+    fn wide_fold(self, acc: F) -> F {
+        acc
+    }
+
+    #[inline(always)]
     fn prefetch(self, _: &[F], _: usize) {}
 
     // ---- multiplication by a factor that many vectors share (number-theoretic transform) ----
@@ -114,9 +119,5 @@ impl Isa for Portable {
         let (s, r) = (x + z, y + t);
         let (u, v) = ((x - z) * w, (y - t) * iw);
         [s + r, (s - r) * w2, u + v, (u - v) * w2]
-
-    #[inline(always)]
-    fn wide_fold(self, acc: F) -> F {
-        acc
     }
 }

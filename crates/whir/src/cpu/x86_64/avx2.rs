@@ -185,6 +185,19 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn wide_fold(self, acc: Self::Wide) -> Self::Wide {
+        // Word-wise: the low words stay, the high words (below 2p) lose p where they can. What is
+        // left is below p 2^32, and p 2^32 + 2 (p-1)^2 < 2p 2^32 is what `wide_reduce` takes.
+        intrinsics!({
+            let p = _mm256_set1_epi64x((P as i64) << 32);
+            (
+                _mm256_min_epu32(acc.0, _mm256_sub_epi32(acc.0, p)),
+                _mm256_min_epu32(acc.1, _mm256_sub_epi32(acc.1, p)),
+            )
+        })
+    }
+
+    #[inline(always)]
     fn prefetch(self, src: &[F], index: usize) {
         // SAFETY: a prefetch is a hint and never faults, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(src.as_ptr().wrapping_add(index).cast()) }
@@ -293,17 +306,4 @@ fn reduce_signed(even: __m256i, odd: __m256i) -> __m256i {
             _mm256_sub_epi64(odd, odd_qp),
         ))
     })
-
-    #[inline(always)]
-    fn wide_fold(self, acc: Self::Wide) -> Self::Wide {
-        // Word-wise: the low words stay, the high words (below 2p) lose p where they can. What is
-        // left is below p 2^32, and p 2^32 + 2 (p-1)^2 < 2p 2^32 is what `wide_reduce` takes.
-        intrinsics!({
-            let p = _mm256_set1_epi64x((P as i64) << 32);
-            (
-                _mm256_min_epu32(acc.0, _mm256_sub_epi32(acc.0, p)),
-                _mm256_min_epu32(acc.1, _mm256_sub_epi32(acc.1, p)),
-            )
-        })
-    }
 }

@@ -186,6 +186,19 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn wide_fold(self, acc: Self::Wide) -> Self::Wide {
+        // Word-wise: the low words stay, the high words (below 2p) lose p where they can. What is
+        // left is below p 2^32, and p 2^32 + 2 (p-1)^2 < 2p 2^32 is what `wide_reduce` takes.
+        intrinsics!({
+            let p = _mm512_set1_epi64((P as i64) << 32);
+            (
+                _mm512_min_epu32(acc.0, _mm512_sub_epi32(acc.0, p)),
+                _mm512_min_epu32(acc.1, _mm512_sub_epi32(acc.1, p)),
+            )
+        })
+    }
+
+    #[inline(always)]
     fn prefetch(self, src: &[F], index: usize) {
         // SAFETY: a prefetch is a hint and never faults, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(src.as_ptr().wrapping_add(index).cast()) }
@@ -292,17 +305,4 @@ fn reduce_signed(even: __m512i, odd: __m512i) -> __m512i {
             _mm512_sub_epi64(odd, odd_qp),
         ))
     })
-
-    #[inline(always)]
-    fn wide_fold(self, acc: Self::Wide) -> Self::Wide {
-        // Word-wise: the low words stay, the high words (below 2p) lose p where they can. What is
-        // left is below p 2^32, and p 2^32 + 2 (p-1)^2 < 2p 2^32 is what `wide_reduce` takes.
-        intrinsics!({
-            let p = _mm512_set1_epi64((P as i64) << 32);
-            (
-                _mm512_min_epu32(acc.0, _mm512_sub_epi32(acc.0, p)),
-                _mm512_min_epu32(acc.1, _mm512_sub_epi32(acc.1, p)),
-            )
-        })
-    }
 }

@@ -3,14 +3,18 @@
 
 pub mod naive;
 
+use fieldspar_whir::engine::Engine;
 use fieldspar_whir::field::{Challenger, Commitment, Extension, F};
-use fieldspar_whir::pcs::{P3Whir, challenger, mmcs};
+use fieldspar_whir::pcs::{P3Whir, WhirPcs, challenger, mmcs};
 use p3_commit::MultilinearPcs;
 use p3_dft::Radix2DFTSmallBatch;
+use p3_field::PrimeCharacteristicRing;
 use p3_multilinear_util::point::Point;
 use p3_sumcheck::layout::{Layout, Table};
 use p3_sumcheck::{OpeningBatch, OpeningProtocol, PrescribedPointPcs, TableShape, TableSpec};
-use p3_whir::parameters::{ProtocolParameters, WhirConfig};
+use p3_whir::parameters::{FoldingFactor, ProtocolParameters, SecurityAssumption, WhirConfig};
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
 
 /// A commitment and the postcard bytes of a proof.
 pub type Made = (Commitment, Vec<u8>);
@@ -102,4 +106,104 @@ pub fn single(n: usize, fold: usize) -> OpeningProtocol {
         .collect();
     OpeningProtocol::new(vec![TableSpec::new(TableShape::new(n, 1), schedule)])
         .pad_to_min_num_variables(fold)
+}
+
+pub fn params(level: usize, fold: usize, assumption: SecurityAssumption) -> ProtocolParameters {
+    ProtocolParameters {
+        security_level: level,
+        pow_bits: 10,
+        folding_factor: FoldingFactor::Constant(fold),
+        soundness_type: assumption,
+        starting_log_inv_rate: 1,
+        round_log_inv_rates: vec![],
+    }
+}
+
+pub fn point<EF: Extension>(n: usize, seed: u64) -> Point<EF> {
+    let z = EF::from_basis_coefficients_fn(|i| F::from_u64(seed * 77 + i as u64 * 13 + 5));
+    Point::new((0..n).map(|i| z.exp_u64(123_457 + i as u64)).collect())
+}
+
+/// Our proof has p3's bytes and convinces p3's verifier.
+pub fn agree<EF: Extension, L: Layout<F, EF>, E: Engine<EF>>(
+    engine: E,
+    tables: &[Table<F>],
+    protocol: &OpeningProtocol,
+    params: &ProtocolParameters,
+    cap: usize,
+    points: Option<&[Point<EF>]>,
+) {
+    let fold = params.folding_factor.at_round(0);
+    let n = L::new_witness(tables.to_vec(), fold).num_variables();
+    let rival = p3::<EF, L>(n, params, cap).unwrap();
+    let config = WhirConfig::new(n, params.clone()).unwrap();
+    let ours = WhirPcs::<EF, L, E>::new(config, cap, engine);
+    let (theirs, _) = make::<EF, _, L>(&rival, tables, fold, protocol, points).unwrap();
+    let (made, proof) = make::<EF, _, L>(&ours, tables, fold, protocol, points).unwrap();
+    assert!(made.0 == theirs.0, "commitment");
+    check(&rival, &made.0, &proof, protocol, points).unwrap();
+    let differs = made.1.iter().zip(&theirs.1).position(|(a, b)| a != b);
+    assert_eq!(differs, None, "first differing byte of {}", theirs.1.len());
+    assert_eq!(made.1.len(), theirs.1.len(), "proof length");
+}
+
+/// One and several tables, current and next views, drawn and given points, caps.
+pub fn all_kinds<EF: Extension, L: Layout<F, EF>, E: Engine<EF>>(
+    engine: impl Fn() -> E,
+    fold: usize,
+    level: usize,
+) {
+    let mut rng = SmallRng::seed_from_u64(3);
+    let assumption = SecurityAssumption::JohnsonBound;
+    let n = 8;
+    let tables = vec![Table::<F>::rand(&mut rng, 1, n)];
+    agree::<EF, L, E>(
+        engine(),
+        &tables,
+        &single(n, fold),
+        &params(level, fold, assumption),
+        0,
+        None,
+    );
+    agree::<EF, L, E>(
+        engine(),
+        &tables,
+        &single(n, fold),
+        &params(level, fold, assumption),
+        2,
+        Some(&[point(n, 1)]),
+    );
+    let tables = vec![
+        Table::<F>::rand(&mut rng, 3, 5),
+        Table::<F>::rand(&mut rng, 1, 7),
+        Table::<F>::rand(&mut rng, 2, 4),
+    ];
+    let protocol = OpeningProtocol::new(vec![
+        TableSpec::new(
+            TableShape::new(5, 3),
+            vec![
+                OpeningBatch::new(vec![0, 2], vec![1]),
+                OpeningBatch::new(vec![], vec![2]),
+            ]
+            .into_iter()
+            .collect(),
+        ),
+        TableSpec::new(
+            TableShape::new(7, 1),
+            vec![OpeningBatch::new(vec![0], vec![0])]
+                .into_iter()
+                .collect(),
+        ),
+        TableSpec::new(
+            TableShape::new(4, 2),
+            vec![OpeningBatch::new(vec![0, 1], vec![])]
+                .into_iter()
+                .collect(),
+        ),
+    ])
+    .pad_to_min_num_variables(fold);
+    let points: Vec<Point<EF>> = [5, 5, 7, 4].iter().map(|&m| point(m, m as u64)).collect();
+    let params = params(level, fold, assumption);
+    agree::<EF, L, E>(engine(), &tables, &protocol, &params, 0, Some(&points));
+    agree::<EF, L, E>(engine(), &tables, &protocol, &params, 1, None);
 }

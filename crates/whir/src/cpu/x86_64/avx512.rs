@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::*;
 
-use super::super::isa::{Isa, Kernel};
+use super::super::isa::{Isa, Kernel, NegativeForm};
 use crate::field::F;
 
 const P: i32 = 0x7800_0001;
@@ -57,6 +57,41 @@ fn canonical(x: __m512i) -> __m512i {
         x,
         _mm512_add_epi32(x, _mm512_set1_epi32(P))
     ))
+}
+
+/// Signed Montgomery products of the even words, in the odd words; the even words are zero.
+///
+/// Step by step over all pairs, so that their chains of dependent operations overlap. (Loops and
+/// not closures: a closure would be compiled without the instruction set.)
+#[inline(always)]
+fn signed_products<const N: usize>(a: &[__m512i; N], b: &[__m512i; N]) -> [__m512i; N] {
+    intrinsics!({
+        let (p, mu) = (_mm512_set1_epi32(P), _mm512_set1_epi32(MU));
+        let mut product = *a;
+        for i in 0..N {
+            product[i] = _mm512_mul_epi32(a[i], b[i]);
+        }
+        let mut qp = product;
+        for i in 0..N {
+            qp[i] = _mm512_mul_epi32(product[i], mu);
+        }
+        for i in 0..N {
+            qp[i] = _mm512_mul_epi32(qp[i], p);
+        }
+        for i in 0..N {
+            product[i] = _mm512_sub_epi32(product[i], qp[i]);
+        }
+        product
+    })
+}
+
+/// [`odd_words`] of each.
+#[inline(always)]
+fn all_odd_words<const N: usize>(mut x: [__m512i; N]) -> [__m512i; N] {
+    for i in 0..N {
+        x[i] = odd_words(x[i]);
+    }
+    x
 }
 
 impl Isa for Avx512 {
@@ -195,6 +230,47 @@ impl Isa for Avx512 {
                 _mm512_min_epu32(acc.0, _mm512_sub_epi32(acc.0, p)),
                 _mm512_min_epu32(acc.1, _mm512_sub_epi32(acc.1, p)),
             )
+        })
+    }
+
+    // Poseidon2.
+
+    #[inline(always)]
+    fn add_constant(self, a: __m512i, c: NegativeForm) -> __m512i {
+        intrinsics!(_mm512_add_epi32(a, _mm512_set1_epi32(c.word)))
+    }
+
+    #[inline(always)]
+    fn pow7<const N: usize>(self, x: [__m512i; N]) -> [__m512i; N] {
+        // Even and odd words stay apart until the end. A signed Montgomery product of i32 inputs
+        // with |a * b| <= p^2 lies in (-p, p): |a * b| / 2^32 + p / 2 < p.
+        let odd = all_odd_words(x);
+        let even2 = all_odd_words(signed_products(&x, &x));
+        let odd2 = all_odd_words(signed_products(&odd, &odd));
+        let even3 = all_odd_words(signed_products(&even2, &x));
+        let odd3 = all_odd_words(signed_products(&odd2, &odd));
+        let even4 = all_odd_words(signed_products(&even2, &even2));
+        let odd4 = all_odd_words(signed_products(&odd2, &odd2));
+        let even7 = signed_products(&even4, &even3);
+        let odd7 = signed_products(&odd4, &odd3);
+        let mut out = x;
+        for i in 0..N {
+            out[i] = canonical(high_words(even7[i], odd7[i]));
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn div_2exp<const N: u32>(self, x: __m512i) -> __m512i {
+        let (mask, c) = const {
+            assert!(N >= 1 && N <= 27);
+            ((1_i32 << N) - 1, 15_i32 << (27 - N))
+        };
+        intrinsics!({
+            let low = _mm512_andnot_si512(x, _mm512_set1_epi32(mask));
+            let product = _mm512_mullo_epi32(low, _mm512_set1_epi32(c));
+            let high = _mm512_srl_epi32(x, _mm_cvtsi32_si128(N as i32));
+            _mm512_add_epi32(high, product)
         })
     }
 

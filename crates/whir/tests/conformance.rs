@@ -1,0 +1,35 @@
+//! One suite, one line per device.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod common;
+
+use common::all_kinds;
+use fieldspar_device::{CpuVariant, variants_to_test};
+use fieldspar_whir::cpu::CpuEngine;
+use fieldspar_whir::field::{EF4, EF5, F};
+use p3_sumcheck::layout::{PrefixProver, SuffixProver};
+
+fn suite(variant: CpuVariant) {
+    for threads in [1, 2, 7] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| {
+            let engine = || CpuEngine::new(variant).unwrap();
+            for fold in 1..=4 {
+                all_kinds::<EF4, SuffixProver<F, EF4>, _>(engine, fold, 70);
+                all_kinds::<EF4, PrefixProver<F, EF4>, _>(engine, fold, 70);
+                all_kinds::<EF5, SuffixProver<F, EF5>, _>(engine, fold, 90);
+                all_kinds::<EF5, PrefixProver<F, EF5>, _>(engine, fold, 90);
+            }
+        });
+    }
+}
+
+#[test]
+fn every_cpu_variant() {
+    for variant in variants_to_test().unwrap() {
+        suite(variant);
+    }
+}

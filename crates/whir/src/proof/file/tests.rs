@@ -25,7 +25,7 @@ fn files_are_written_whole_or_not_at_all() {
         write_file(&dir.path().join("d.fsp"), b"x", true),
         Err(ProofError::Io { .. })
     ));
-    assert!(write_file(std::path::Path::new("/"), b"x", true).is_err());
+    assert!(write_file(Path::new("/"), b"x", true).is_err());
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
 }
 

@@ -108,3 +108,6 @@ fn sync_dir(dir: &Path) -> io::Result<()> {
 fn sync_dir(_: &Path) -> io::Result<()> {
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

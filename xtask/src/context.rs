@@ -25,7 +25,10 @@ pub(crate) struct Context {
 impl Context {
     /// The workspace that this program belongs to.
     pub(crate) fn new() -> Result<Self> {
-        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+        // What cargo sets for this run, not what stood there when xtask was compiled: two clones may
+        // share one target folder.
+        let manifest = env::var_os("CARGO_MANIFEST_DIR");
+        let manifest = PathBuf::from(manifest.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()));
         let root = manifest.parent().ok_or("xtask has no parent folder")?;
         let root = root.canonicalize()?;
         let target = match env::var_os("CARGO_TARGET_DIR") {

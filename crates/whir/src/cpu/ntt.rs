@@ -117,7 +117,7 @@ pub(crate) const fn encode_bytes(
     threads: usize,
 ) -> usize {
     let codeword = (rows * width) << log_inv_rate;
-    size_of::<F>() * (codeword + threads * plan::scratch_bound(rows << log_inv_rate))
+    size_of::<F>() * (codeword + threads * plan::scratch_bound(rows, log_inv_rate))
 }
 
 fn run(variant: Variant, plan: &Plan, message: &[F], codeword: &mut [F]) {

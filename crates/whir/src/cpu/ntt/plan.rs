@@ -126,11 +126,13 @@ impl Plan {
     }
 }
 
-/// An upper bound of the elements of a thread's buffer.
-pub(super) const fn scratch_bound(height: usize) -> usize {
-    let log_h = height.ilog2() as usize;
-    // h1 is at most twice h2, but for rates of which the bound makes no secret: h1 >= 2^rate
-    let h1 = 1_usize << log_h.div_ceil(2);
+/// An upper bound of the elements of a thread's buffer, for any width and variant.
+pub(super) const fn scratch_bound(rows: usize, log_inv_rate: usize) -> usize {
+    let log_h = rows.ilog2() as usize + log_inv_rate;
+    // h1 is half of the height, unless the zeros or the vectors ask for more
+    let half = log_h.div_ceil(2);
+    let least = if log_inv_rate > 4 { log_inv_rate } else { 4 };
+    let h1 = 1_usize << if half > least { half } else { least };
     LOCAL + h1 * (WIDEST + 1) + LINE
 }
 
@@ -144,19 +146,19 @@ mod tests {
         for lanes in [1, 4, 8, 16] {
             for log_rows in 0..=24 {
                 for log_width in 0..=8 {
-                    for rate in 0..=6.min(27 - log_rows) {
+                    for rate in 0..=10.min(27 - log_rows) {
                         for order in [MessageOrder::RowMajor, MessageOrder::ColumnMajor] {
                             let (rows, width) = (1 << log_rows, 1 << log_width);
                             let Some(plan) = Plan::new(lanes, rows, width, order, rate) else {
                                 assert!(lanes > 1);
-                                assert!(rows << rate < lanes * lanes << rate);
+                                assert!(rows < lanes * lanes);
                                 continue;
                             };
                             assert_eq!(plan.log_h1 + plan.log_h2, log_rows + rate);
                             assert!(plan.log_h1 >= rate);
                             assert_eq!((plan.first.columns * plan.first.group) % lanes, 0);
                             assert!(plan.log_h2 == 0 || plan.second_block % lanes == 0);
-                            let bound = scratch_bound(rows << rate);
+                            let bound = scratch_bound(rows, rate);
                             assert!(plan.first_scratch() <= bound, "{plan:?} {bound}");
                             assert!(plan.second_scratch() <= bound, "{plan:?} {bound}");
                         }

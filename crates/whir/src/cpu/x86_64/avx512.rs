@@ -309,7 +309,12 @@ impl Isa for Avx512 {
     fn quad(self, [w, iw, w2, w3, iw3]: [F; 5]) -> Self::Quad {
         (
             self.factor(w2),
-            [w, iw, w3, iw3].map(|x| balanced(self.splat(x))),
+            [
+                balanced(self.splat(w)),
+                balanced(self.splat(iw)),
+                balanced(self.splat(w3)),
+                balanced(self.splat(iw3)),
+            ],
         )
     }
 

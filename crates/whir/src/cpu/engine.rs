@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use fieldspar_device::{CpuVariant, Unavailable};
+use p3_field::BasedVectorSpace;
 use p3_multilinear_util::point::Point;
 use p3_sumcheck::strategy::VariableOrder;
 use rayon::prelude::*;
@@ -18,10 +19,8 @@ use super::sumcheck::{fold, fold_and_message, round_message};
 use super::table::ExtTable;
 use super::weights::{accumulate, accumulate_select};
 use crate::driver::Error;
-use crate::engine::{
-    CodeShape, Engine, GrindTask, HiKind, HiWeight, Opened, OpenedRows,
-};
-use crate::field::{Commitment, Extension, F};
+use crate::engine::{CodeShape, Engine, GrindTask, HiKind, HiWeight, Opened, OpenedRows};
+use crate::field::{Commitment, EF4, EF5, F};
 use crate::profile::Profile;
 
 /// WHIR on the CPU, with one instruction-set variant chosen at run time, on the current rayon
@@ -102,147 +101,171 @@ pub struct CpuSumcheck<EF> {
     next: Option<[EF; 2]>,
 }
 
-impl<EF: Extension> Engine<EF> for CpuEngine {
-    type Polynomial = Arc<Vec<F>>;
-    type Codeword = CpuCodeword;
-    type Sumcheck = CpuSumcheck<EF>;
+/// One implementation per extension rather than one generic over it: the kernels are then compiled
+/// once, in this crate, and not again in every crate that proves.
+macro_rules! engine {
+    ($ef:ty) => {
+        impl Engine<$ef> for CpuEngine {
+            type Polynomial = Arc<Vec<F>>;
+            type Codeword = CpuCodeword;
+            type Sumcheck = CpuSumcheck<$ef>;
 
-    fn profile(&self) -> &Profile {
-        &self.profile
-    }
+            fn profile(&self) -> &Profile {
+                &self.profile
+            }
 
-    fn load(&self, evaluations: Vec<F>) -> Result<Arc<Vec<F>>, Error> {
-        Ok(Arc::new(evaluations))
-    }
+            fn load(&self, evaluations: Vec<F>) -> Result<Arc<Vec<F>>, Error> {
+                Ok(Arc::new(evaluations))
+            }
 
-    fn commit(
-        &self,
-        polynomial: &Arc<Vec<F>>,
-        shape: CodeShape,
-    ) -> Result<(Commitment, CpuCodeword), Error> {
-        Ok(self.commit_planes(&[polynomial], shape))
-    }
+            fn commit(
+                &self,
+                polynomial: &Arc<Vec<F>>,
+                shape: CodeShape,
+            ) -> Result<(Commitment, CpuCodeword), Error> {
+                Ok(self.commit_planes(&[polynomial], shape))
+            }
 
-    fn partial_evaluations(
-        &self,
-        polynomial: &Arc<Vec<F>>,
-        order: VariableOrder,
-        fold: usize,
-        weight: &HiWeight<EF>,
-    ) -> Result<Vec<EF>, Error> {
-        Ok(partial_eval(self.variant, polynomial, order, fold, weight))
-    }
+            fn partial_evaluations(
+                &self,
+                polynomial: &Arc<Vec<F>>,
+                order: VariableOrder,
+                fold: usize,
+                weight: &HiWeight<$ef>,
+            ) -> Result<Vec<$ef>, Error> {
+                Ok(partial_eval(self.variant, polynomial, order, fold, weight))
+            }
 
-    fn begin(
-        &self,
-        polynomial: &Arc<Vec<F>>,
-        order: VariableOrder,
-        fold: usize,
-        lo_weights: &[EF],
-        weights: &[(EF, HiWeight<EF>)],
-    ) -> Result<CpuSumcheck<EF>, Error> {
-        let f = fold_base(self.variant, polynomial, order, fold, lo_weights);
-        let mut w = ExtTable::zeros(f.len());
-        let terms: Vec<_> = weights.iter().map(|(c, weight)| (*c, weight)).collect();
-        accumulate(self.variant, &mut w, &terms);
-        Ok(CpuSumcheck {
-            order,
-            f,
-            w,
-            next: None,
-        })
-    }
+            fn begin(
+                &self,
+                polynomial: &Arc<Vec<F>>,
+                order: VariableOrder,
+                fold: usize,
+                lo_weights: &[$ef],
+                weights: &[($ef, HiWeight<$ef>)],
+            ) -> Result<CpuSumcheck<$ef>, Error> {
+                let f = fold_base(self.variant, polynomial, order, fold, lo_weights);
+                let mut w = ExtTable::zeros(f.len());
+                let terms: Vec<_> = weights.iter().map(|(c, weight)| (*c, weight)).collect();
+                accumulate(self.variant, &mut w, &terms);
+                Ok(CpuSumcheck {
+                    order,
+                    f,
+                    w,
+                    next: None,
+                })
+            }
 
-    fn commit_folded(
-        &self,
-        sumcheck: &CpuSumcheck<EF>,
-        shape: CodeShape,
-    ) -> Result<(Commitment, CpuCodeword), Error> {
-        let planes: Vec<&[F]> = sumcheck.f.planes().iter().map(Vec::as_slice).collect();
-        Ok(self.commit_planes(&planes, shape))
-    }
+            fn commit_folded(
+                &self,
+                sumcheck: &CpuSumcheck<$ef>,
+                shape: CodeShape,
+            ) -> Result<(Commitment, CpuCodeword), Error> {
+                let planes: Vec<&[F]> = sumcheck.f.planes().iter().map(Vec::as_slice).collect();
+                Ok(self.commit_planes(&planes, shape))
+            }
 
-    fn evaluate(&self, sumcheck: &CpuSumcheck<EF>, point: &Point<EF>) -> Result<EF, Error> {
-        Ok(eval_table(self.variant, &sumcheck.f, point.as_slice()))
-    }
+            fn evaluate(
+                &self,
+                sumcheck: &CpuSumcheck<$ef>,
+                point: &Point<$ef>,
+            ) -> Result<$ef, Error> {
+                Ok(eval_table(self.variant, &sumcheck.f, point.as_slice()))
+            }
 
-    fn accumulate(
-        &self,
-        sumcheck: &mut CpuSumcheck<EF>,
-        eq: &[(EF, Point<EF>)],
-        select: &[(EF, F)],
-    ) -> Result<(), Error> {
-        let weights: Vec<_> = eq
-            .iter()
-            .map(|(c, point)| {
-                let weight = HiWeight {
-                    leading: Vec::new(),
-                    point: point.as_slice().to_vec(),
-                    trailing: Vec::new(),
-                    kind: HiKind::Eq,
-                };
-                (*c, weight)
-            })
-            .collect();
-        let terms: Vec<_> = weights.iter().map(|(c, weight)| (*c, weight)).collect();
-        accumulate(self.variant, &mut sumcheck.w, &terms);
-        accumulate_select(self.variant, &mut sumcheck.w, select);
-        sumcheck.next = None;
-        Ok(())
-    }
-
-    fn message(&self, sumcheck: &mut CpuSumcheck<EF>) -> Result<[EF; 2], Error> {
-        Ok(sumcheck.next.take().unwrap_or_else(|| {
-            round_message(self.variant, &sumcheck.f, &sumcheck.w, sumcheck.order)
-        }))
-    }
-
-    fn fold(&self, sumcheck: &mut CpuSumcheck<EF>, r: EF, more: bool) -> Result<(), Error> {
-        let CpuSumcheck { order, f, w, next } = sumcheck;
-        if more && f.len() >= 4 {
-            *next = Some(fold_and_message(self.variant, f, w, *order, r));
-        } else {
-            fold(self.variant, f, w, *order, r);
-            *next = None;
-        }
-        Ok(())
-    }
-
-    fn values(&self, sumcheck: &CpuSumcheck<EF>) -> Result<Vec<EF>, Error> {
-        Ok(sumcheck.f.to_vec())
-    }
-
-    fn open(&self, codeword: &CpuCodeword, indices: &[usize]) -> Result<Opened<EF>, Error> {
-        let Code {
-            planes,
-            width,
-            tree,
-        } = &*codeword.0;
-        let span = |i: usize| i * width..(i + 1) * width;
-        let rows = match planes.as_slice() {
-            [plane] => OpenedRows::Base(indices.iter().map(|&i| plane[span(i)].to_vec()).collect()),
-            planes => OpenedRows::Extension(
-                indices
-                    .par_iter()
-                    .map(|&i| {
-                        span(i)
-                            .map(|at| EF::from_basis_coefficients_fn(|d| planes[d][at]))
-                            .collect()
+            fn accumulate(
+                &self,
+                sumcheck: &mut CpuSumcheck<$ef>,
+                eq: &[($ef, Point<$ef>)],
+                select: &[($ef, F)],
+            ) -> Result<(), Error> {
+                let weights: Vec<_> = eq
+                    .iter()
+                    .map(|(c, point)| {
+                        let weight = HiWeight {
+                            leading: Vec::new(),
+                            point: point.as_slice().to_vec(),
+                            trailing: Vec::new(),
+                            kind: HiKind::Eq,
+                        };
+                        (*c, weight)
                     })
-                    .collect(),
-            ),
-        };
-        let siblings = tree.prune(indices);
-        Ok(Opened { rows, siblings })
-    }
+                    .collect();
+                let terms: Vec<_> = weights.iter().map(|(c, weight)| (*c, weight)).collect();
+                accumulate(self.variant, &mut sumcheck.w, &terms);
+                accumulate_select(self.variant, &mut sumcheck.w, select);
+                sumcheck.next = None;
+                Ok(())
+            }
 
-    fn grind(&self, task: &GrindTask) -> Result<F, Error> {
-        grind(self.variant, task.state, task.slot, task.bits).ok_or(Error::Device(
-            fieldspar_device::Error::Unsupported {
-                op: "grind",
-                device: format!("cpu:{}", self.variant.kind()),
-                why: format!("no element of the field gives {} zero bits", task.bits),
-            },
-        ))
-    }
+            fn message(&self, sumcheck: &mut CpuSumcheck<$ef>) -> Result<[$ef; 2], Error> {
+                Ok(sumcheck.next.take().unwrap_or_else(|| {
+                    round_message(self.variant, &sumcheck.f, &sumcheck.w, sumcheck.order)
+                }))
+            }
+
+            fn fold(
+                &self,
+                sumcheck: &mut CpuSumcheck<$ef>,
+                r: $ef,
+                more: bool,
+            ) -> Result<(), Error> {
+                let CpuSumcheck { order, f, w, next } = sumcheck;
+                if more && f.len() >= 4 {
+                    *next = Some(fold_and_message(self.variant, f, w, *order, r));
+                } else {
+                    fold(self.variant, f, w, *order, r);
+                    *next = None;
+                }
+                Ok(())
+            }
+
+            fn values(&self, sumcheck: &CpuSumcheck<$ef>) -> Result<Vec<$ef>, Error> {
+                Ok(sumcheck.f.to_vec())
+            }
+
+            fn open(
+                &self,
+                codeword: &CpuCodeword,
+                indices: &[usize],
+            ) -> Result<Opened<$ef>, Error> {
+                let Code {
+                    planes,
+                    width,
+                    tree,
+                } = &*codeword.0;
+                let span = |i: usize| i * width..(i + 1) * width;
+                let rows = match planes.as_slice() {
+                    [plane] => {
+                        OpenedRows::Base(indices.iter().map(|&i| plane[span(i)].to_vec()).collect())
+                    }
+                    planes => OpenedRows::Extension(
+                        indices
+                            .par_iter()
+                            .map(|&i| {
+                                span(i)
+                                    .map(|at| <$ef>::from_basis_coefficients_fn(|d| planes[d][at]))
+                                    .collect()
+                            })
+                            .collect(),
+                    ),
+                };
+                let siblings = tree.prune(indices);
+                Ok(Opened { rows, siblings })
+            }
+
+            fn grind(&self, task: &GrindTask) -> Result<F, Error> {
+                grind(self.variant, task.state, task.slot, task.bits).ok_or(Error::Device(
+                    fieldspar_device::Error::Unsupported {
+                        op: "grind",
+                        device: format!("cpu:{}", self.variant.kind()),
+                        why: format!("no element of the field gives {} zero bits", task.bits),
+                    },
+                ))
+            }
+        }
+    };
 }
+
+engine!(EF4);
+engine!(EF5);

@@ -4,6 +4,7 @@
 use core::marker::PhantomData;
 
 use p3_field::PrimeCharacteristicRing;
+use rayon::prelude::*;
 
 use super::ext::element;
 use crate::field::{Extension, F};
@@ -13,8 +14,6 @@ use crate::field::{Extension, F};
 #[derive(Clone, Debug)]
 pub(crate) struct ExtTable<EF> {
     planes: Vec<Vec<F>>,
-    /// Planes that a fold has left, for the next fold to write into.
-    spare: Vec<Vec<F>>,
     _element: PhantomData<EF>,
 }
 
@@ -46,7 +45,6 @@ impl<EF: Extension> ExtTable<EF> {
         debug_assert!(planes.iter().all(|p| p.len() == planes[0].len()));
         Self {
             planes,
-            spare: Vec::new(),
             _element: PhantomData,
         }
     }
@@ -96,21 +94,19 @@ impl<EF: Extension> ExtTable<EF> {
         }
     }
 
-    /// The planes and as many spare ones of `len` values with arbitrary content, to be made the
-    /// table's own by [`Self::swap_spare`].
-    pub(super) fn planes_and_spare(&mut self, len: usize) -> (&[Vec<F>], &mut [Vec<F>]) {
-        if self.spare.first().is_none_or(|s| s.len() < len) {
-            self.spare = (0..EF::D).map(|_| F::zero_vec(len)).collect();
+    /// Keeps the first half of every chunk of `size` values (or of the table, if that is shorter)
+    /// and closes the gaps.
+    pub(super) fn keep_first_halves(&mut self, size: usize) {
+        let half = self.len() / 2;
+        if size < self.len() {
+            self.planes.par_iter_mut().for_each(|plane| {
+                // a chunk lands below where it was, on places that were moved or dropped before
+                for from in (size..plane.len()).step_by(size) {
+                    plane.copy_within(from..from + size / 2, from / 2);
+                }
+            });
         }
-        for plane in &mut self.spare {
-            plane.truncate(len);
-        }
-        (&self.planes, &mut self.spare)
-    }
-
-    /// Exchanges the planes with the spare ones.
-    pub(super) fn swap_spare(&mut self) {
-        core::mem::swap(&mut self.planes, &mut self.spare);
+        self.truncate(half);
     }
 }
 
@@ -168,9 +164,7 @@ pub(super) fn halves<'a, const D: usize>(
 }
 
 /// The sum of the elements with these coefficients.
-pub(super) fn total<EF: Extension, const D: usize>(
-    parts: impl IntoIterator<Item = [F; D]>,
-) -> EF {
+pub(super) fn total<EF: Extension, const D: usize>(parts: impl IntoIterator<Item = [F; D]>) -> EF {
     let sum = parts
         .into_iter()
         .fold([F::ZERO; D], |a, b| core::array::from_fn(|d| a[d] + b[d]));

@@ -111,20 +111,20 @@ impl<EF: Extension> ExtTable<EF> {
 }
 
 /// All planes' subslices of `size` values (the last may be shorter), in order.
-pub(super) fn chunks<'a, const D: usize, P: AsRef<[F]>>(
-    planes: &'a [P],
+pub(super) fn chunks<const D: usize, P: AsRef<[F]>>(
+    planes: &[P],
     size: usize,
-) -> impl Iterator<Item = [&'a [F]; D]> {
+) -> impl Iterator<Item = [&[F]; D]> {
     let mut parts: [_; D] = core::array::from_fn(|d| planes[d].as_ref().chunks(size));
     let count = planes[0].as_ref().len().div_ceil(size);
     (0..count).map(move |_| core::array::from_fn(|d| parts[d].next().unwrap_or_default()))
 }
 
 /// [`chunks`] to be written.
-pub(super) fn chunks_mut<'a, const D: usize>(
-    planes: [&'a mut [F]; D],
+pub(super) fn chunks_mut<const D: usize>(
+    planes: [&mut [F]; D],
     size: usize,
-) -> impl Iterator<Item = [&'a mut [F]; D]> {
+) -> impl Iterator<Item = [&mut [F]; D]> {
     let count = planes[0].len().div_ceil(size);
     let mut parts = planes.map(|p| p.chunks_mut(size));
     (0..count).map(move |_| core::array::from_fn(|d| parts[d].next().unwrap_or_default()))

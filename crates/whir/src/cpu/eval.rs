@@ -83,7 +83,11 @@ impl<const D: usize> Kernel for BlockDots<'_, D> {
         for (b, outer) in self.outer.iter().enumerate() {
             let mut dot = Dot::zero(isa);
             for i in (0..block).step_by(I::LANES) {
-                dot.add(isa, load(isa, &self.t, b * block + i), load(isa, self.inner, i));
+                dot.add(
+                    isa,
+                    load(isa, &self.t, b * block + i),
+                    load(isa, self.inner, i),
+                );
             }
             let outer = Multiplier::new(isa, outer, self.constant);
             total = add(isa, total, outer.mul(isa, dot.finish(isa, self.constant)));

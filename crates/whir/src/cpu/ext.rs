@@ -222,7 +222,7 @@ impl<I: Isa, const D: usize> Multiplier<I, D> {
         let mut out = acc;
         unroll!(k < D, {
             unroll!(i < D, {
-                if i % 2 == 0 {
+                if i.is_multiple_of(2) {
                     out[k] = isa.wide_fold(out[k]);
                 }
                 out[k] = isa.wide_mul_add(out[k], a[i], self.factor(k, i));

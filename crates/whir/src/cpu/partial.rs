@@ -293,7 +293,11 @@ fn strided<EF: Extension, const D: usize>(
     shift: usize,
 ) -> Vec<EF> {
     // a block of the matrix should stay in the first cache for all its columns
-    let inner_bits = bits.min(12_usize.saturating_sub(columns.ilog2() as usize).clamp(5, 9));
+    let inner_bits = bits.min(
+        12_usize
+            .saturating_sub(columns.ilog2() as usize)
+            .clamp(5, 9),
+    );
     let (outer, inner) = point.split_at(bits - inner_bits);
     let outer = EqPair::new(outer, EF::ONE);
     let inner: Vec<[F; D]> = eq_table(inner, EF::ONE)
@@ -362,7 +366,12 @@ impl<const D: usize> Kernel for Columns<'_, D> {
                 if inner.is_empty() {
                     continue;
                 }
-                let v = column_sum(isa, &self.f[row * self.stride + column..], self.stride, inner);
+                let v = column_sum(
+                    isa,
+                    &self.f[row * self.stride + column..],
+                    self.stride,
+                    inner,
+                );
                 let v = add(isa, load_mut(isa, &self.out, column), outer.mul(isa, v));
                 store(isa, v, &mut self.out, column);
             }

@@ -9,8 +9,8 @@ use p3_sumcheck::strategy::VariableOrder;
 use rayon::prelude::*;
 
 use super::ext::{
-    Dot, Ext, Multiplier, add, by_degree, coefficients, fitting, load, load_mut, reduce, store, sub,
-    sum, unroll, unzip,
+    Dot, Ext, Multiplier, add, by_degree, coefficients, fitting, load, load_mut, reduce, store,
+    sub, sum, unroll, unzip,
 };
 use super::isa::{Isa, Kernel, Variant};
 use super::table::{ExtTable, chunks, chunks_mut, halves, halves_mut, total, views, views_mut};
@@ -18,6 +18,9 @@ use crate::field::{Extension, F};
 
 /// Pairs (or pairs of pairs) in a task.
 const TASK: usize = 1 << 10;
+/// Values that a suffix fold halves in place; the halves are moved together afterwards. A second
+/// table to fold into would cost more: its pages have to be faulted in.
+const SUFFIX_CHUNK: usize = 4 * TASK;
 
 /// Both sums of a message, as coefficients.
 type Sums<const D: usize> = [[F; D]; 2];
@@ -113,18 +116,11 @@ fn fold_table<EF: Extension, const D: usize>(
             t.truncate(half);
         }
         VariableOrder::Suffix => {
-            let (planes, spare) = t.planes_and_spare(half);
-            let tasks: Vec<_> = chunks_mut(views_mut::<D>(spare), TASK)
-                .zip(chunks::<D, _>(planes, 2 * TASK))
-                .map(|(out, pairs)| SuffixFold::<D> {
-                    out,
-                    pairs,
-                    r,
-                    constant,
-                })
+            let tasks: Vec<_> = chunks_mut(views_mut::<D>(t.planes_mut()), SUFFIX_CHUNK)
+                .map(|t| SuffixFold::<D> { t, r, constant })
                 .collect();
             each(tasks, |task| variant.run(task));
-            t.swap_spare();
+            t.keep_first_halves(SUFFIX_CHUNK);
         }
     }
 }
@@ -185,26 +181,13 @@ fn fold_and_message_d<EF: Extension, const D: usize>(
             message
         }
         VariableOrder::Suffix => {
-            let ((f_in, f_out), (w_in, w_out)) =
-                (f.planes_and_spare(half), w.planes_and_spare(half));
-            let tasks = chunks::<D, _>(f_in, 4 * TASK)
-                .zip(chunks::<D, _>(w_in, 4 * TASK))
-                .zip(
-                    chunks_mut(views_mut::<D>(f_out), 2 * TASK)
-                        .zip(chunks_mut(views_mut::<D>(w_out), 2 * TASK)),
-                )
-                .map(|((f, w), (f_out, w_out))| SuffixFoldMessage {
-                    f,
-                    w,
-                    f_out,
-                    w_out,
-                    r,
-                    constant,
-                })
+            let tasks = chunks_mut(views_mut::<D>(f.planes_mut()), SUFFIX_CHUNK)
+                .zip(chunks_mut(views_mut::<D>(w.planes_mut()), SUFFIX_CHUNK))
+                .map(|(f, w)| SuffixFoldMessage { f, w, r, constant })
                 .collect();
             let message = sums(tasks, |t| variant.run(t));
-            f.swap_spare();
-            w.swap_spare();
+            f.keep_first_halves(SUFFIX_CHUNK);
+            w.keep_first_halves(SUFFIX_CHUNK);
             message
         }
     }
@@ -295,11 +278,7 @@ impl<I: Isa, const D: usize> Message<I, D> {
 
 /// Neighbours at `i`, parted into even and odd.
 #[inline(always)]
-fn load_pairs<I: Isa, const D: usize>(
-    isa: I,
-    t: &[&[F]; D],
-    i: usize,
-) -> (Ext<I, D>, Ext<I, D>) {
+fn load_pairs<I: Isa, const D: usize>(isa: I, t: &[&[F]; D], i: usize) -> (Ext<I, D>, Ext<I, D>) {
     unzip(isa, load(isa, t, i), load(isa, t, i + I::LANES))
 }
 
@@ -374,8 +353,7 @@ impl<const D: usize> Kernel for PrefixFold<'_, D> {
 }
 
 struct SuffixFold<'a, const D: usize> {
-    out: [&'a mut [F]; D],
-    pairs: [&'a [F]; D],
+    t: [&'a mut [F]; D],
     r: [F; D],
     constant: F,
 }
@@ -385,11 +363,26 @@ impl<const D: usize> Kernel for SuffixFold<'_, D> {
     #[inline(always)]
     fn run<I: Isa>(mut self, isa: I) {
         let r = Multiplier::new(isa, &self.r, self.constant);
-        for i in (0..self.out[0].len()).step_by(I::LANES) {
-            let (v0, v1) = load_pairs(isa, &self.pairs, 2 * i);
-            store(isa, bind(isa, v0, v1, &r), &mut self.out, i);
+        for i in (0..self.t[0].len() / 2).step_by(I::LANES) {
+            fold_pairs(isa, &mut self.t, i, &r);
         }
     }
+}
+
+/// Folds two vectors of `t` at `2 i` into one at `i`; in ascending order of `i` it overwrites only
+/// what has been folded.
+#[inline(always)]
+fn fold_pairs<I: Isa, const D: usize>(
+    isa: I,
+    t: &mut [&mut [F]; D],
+    i: usize,
+    r: &Multiplier<I, D>,
+) -> Ext<I, D> {
+    let (a, b) = (load_mut(isa, t, 2 * i), load_mut(isa, t, 2 * i + I::LANES));
+    let (v0, v1) = unzip(isa, a, b);
+    let v = bind(isa, v0, v1, r);
+    store(isa, v, t, i);
+    v
 }
 
 /// Equal spans of a table's four quarters: `(a, c)` and `(b, d)` are pairs of this round, what
@@ -404,12 +397,7 @@ struct Quarters<'a, const D: usize> {
 impl<const D: usize> Quarters<'_, D> {
     /// Folds at `i`, in place.
     #[inline(always)]
-    fn fold<I: Isa>(
-        &mut self,
-        isa: I,
-        i: usize,
-        r: &Multiplier<I, D>,
-    ) -> (Ext<I, D>, Ext<I, D>) {
+    fn fold<I: Isa>(&mut self, isa: I, i: usize, r: &Multiplier<I, D>) -> (Ext<I, D>, Ext<I, D>) {
         let v0 = bind(isa, load_mut(isa, &self.a, i), load_mut(isa, &self.c, i), r);
         store(isa, v0, &mut self.a, i);
         let v1 = bind(isa, load_mut(isa, &self.b, i), load_mut(isa, &self.d, i), r);
@@ -441,30 +429,10 @@ impl<const D: usize> Kernel for PrefixFoldMessage<'_, D> {
 }
 
 struct SuffixFoldMessage<'a, const D: usize> {
-    f: [&'a [F]; D],
-    w: [&'a [F]; D],
-    f_out: [&'a mut [F]; D],
-    w_out: [&'a mut [F]; D],
+    f: [&'a mut [F]; D],
+    w: [&'a mut [F]; D],
     r: [F; D],
     constant: F,
-}
-
-/// Folds four vectors of `t` at `2 i` into two of `out` at `i`, and parts those into pairs.
-#[inline(always)]
-fn fold_suffix<I: Isa, const D: usize>(
-    isa: I,
-    t: &[&[F]; D],
-    out: &mut [&mut [F]; D],
-    i: usize,
-    r: &Multiplier<I, D>,
-) -> (Ext<I, D>, Ext<I, D>) {
-    let (v0, v1) = load_pairs(isa, t, 2 * i);
-    let a = bind(isa, v0, v1, r);
-    store(isa, a, out, i);
-    let (v0, v1) = load_pairs(isa, t, 2 * (i + I::LANES));
-    let b = bind(isa, v0, v1, r);
-    store(isa, b, out, i + I::LANES);
-    unzip(isa, a, b)
 }
 
 impl<const D: usize> Kernel for SuffixFoldMessage<'_, D> {
@@ -473,10 +441,13 @@ impl<const D: usize> Kernel for SuffixFoldMessage<'_, D> {
     fn run<I: Isa>(mut self, isa: I) -> Sums<D> {
         let r = Multiplier::new(isa, &self.r, self.constant);
         let mut message = Message::zero(isa);
-        for i in (0..self.f_out[0].len()).step_by(2 * I::LANES) {
-            let f = fold_suffix(isa, &self.f, &mut self.f_out, i, &r);
-            let w = fold_suffix(isa, &self.w, &mut self.w_out, i, &r);
-            message.add(isa, f, w);
+        for i in (0..self.f[0].len() / 2).step_by(2 * I::LANES) {
+            let a = fold_pairs(isa, &mut self.f, i, &r);
+            let b = fold_pairs(isa, &mut self.f, i + I::LANES, &r);
+            let f = unzip(isa, a, b);
+            let a = fold_pairs(isa, &mut self.w, i, &r);
+            let b = fold_pairs(isa, &mut self.w, i + I::LANES, &r);
+            message.add(isa, f, unzip(isa, a, b));
         }
         message.finish(isa, self.constant)
     }

@@ -4,6 +4,7 @@
 use core::marker::PhantomData;
 
 use p3_field::PrimeCharacteristicRing;
+use rayon::prelude::*;
 
 use super::ext::element;
 use crate::field::{Extension, F};
@@ -13,8 +14,6 @@ use crate::field::{Extension, F};
 #[derive(Clone, Debug)]
 pub(crate) struct ExtTable<EF> {
     planes: Vec<Vec<F>>,
-    /// Planes that a fold has left, for the next fold to write into.
-    spare: Vec<Vec<F>>,
     _element: PhantomData<EF>,
 }
 
@@ -46,7 +45,6 @@ impl<EF: Extension> ExtTable<EF> {
         debug_assert!(planes.iter().all(|p| p.len() == planes[0].len()));
         Self {
             planes,
-            spare: Vec::new(),
             _element: PhantomData,
         }
     }
@@ -96,39 +94,37 @@ impl<EF: Extension> ExtTable<EF> {
         }
     }
 
-    /// The planes and as many spare ones of `len` values with arbitrary content, to be made the
-    /// table's own by [`Self::swap_spare`].
-    pub(super) fn planes_and_spare(&mut self, len: usize) -> (&[Vec<F>], &mut [Vec<F>]) {
-        if self.spare.first().is_none_or(|s| s.len() < len) {
-            self.spare = (0..EF::D).map(|_| F::zero_vec(len)).collect();
+    /// Keeps the first half of every chunk of `size` values (or of the table, if that is shorter)
+    /// and closes the gaps.
+    pub(super) fn keep_first_halves(&mut self, size: usize) {
+        let half = self.len() / 2;
+        if size < self.len() {
+            self.planes.par_iter_mut().for_each(|plane| {
+                // a chunk lands below where it was, on places that were moved or dropped before
+                for from in (size..plane.len()).step_by(size) {
+                    plane.copy_within(from..from + size / 2, from / 2);
+                }
+            });
         }
-        for plane in &mut self.spare {
-            plane.truncate(len);
-        }
-        (&self.planes, &mut self.spare)
-    }
-
-    /// Exchanges the planes with the spare ones.
-    pub(super) fn swap_spare(&mut self) {
-        core::mem::swap(&mut self.planes, &mut self.spare);
+        self.truncate(half);
     }
 }
 
 /// All planes' subslices of `size` values (the last may be shorter), in order.
-pub(super) fn chunks<'a, const D: usize, P: AsRef<[F]>>(
-    planes: &'a [P],
+pub(super) fn chunks<const D: usize, P: AsRef<[F]>>(
+    planes: &[P],
     size: usize,
-) -> impl Iterator<Item = [&'a [F]; D]> {
+) -> impl Iterator<Item = [&[F]; D]> {
     let mut parts: [_; D] = core::array::from_fn(|d| planes[d].as_ref().chunks(size));
     let count = planes[0].as_ref().len().div_ceil(size);
     (0..count).map(move |_| core::array::from_fn(|d| parts[d].next().unwrap_or_default()))
 }
 
 /// [`chunks`] to be written.
-pub(super) fn chunks_mut<'a, const D: usize>(
-    planes: [&'a mut [F]; D],
+pub(super) fn chunks_mut<const D: usize>(
+    planes: [&mut [F]; D],
     size: usize,
-) -> impl Iterator<Item = [&'a mut [F]; D]> {
+) -> impl Iterator<Item = [&mut [F]; D]> {
     let count = planes[0].len().div_ceil(size);
     let mut parts = planes.map(|p| p.chunks_mut(size));
     (0..count).map(move |_| core::array::from_fn(|d| parts[d].next().unwrap_or_default()))
@@ -168,9 +164,7 @@ pub(super) fn halves<'a, const D: usize>(
 }
 
 /// The sum of the elements with these coefficients.
-pub(super) fn total<EF: Extension, const D: usize>(
-    parts: impl IntoIterator<Item = [F; D]>,
-) -> EF {
+pub(super) fn total<EF: Extension, const D: usize>(parts: impl IntoIterator<Item = [F; D]>) -> EF {
     let sum = parts
         .into_iter()
         .fold([F::ZERO; D], |a, b| core::array::from_fn(|d| a[d] + b[d]));

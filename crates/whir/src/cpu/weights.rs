@@ -168,8 +168,8 @@ fn accumulate_group<EF: Extension, const D: usize>(
 
     let variant = fitting(variant, block);
     let blocks_per_task = (TASK / block).max(1);
-    let span = views_mut::<D>(w.planes_mut())
-        .map(|p| &mut p[support.offset..][..1 << support.bits]);
+    let span =
+        views_mut::<D>(w.planes_mut()).map(|p| &mut p[support.offset..][..1 << support.bits]);
     let run = |(task, mut out): (usize, [&mut [F]; D])| {
         let first = task * blocks_per_task;
         let blocks = out[0].len() / block;

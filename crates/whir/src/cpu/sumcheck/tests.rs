@@ -62,7 +62,9 @@ fn dense<EF: Extension>(weight: &HiWeight<EF>, count: usize) -> Vec<EF> {
             if b[..l] != weight.leading || b[count - t..] != weight.trailing {
                 return EF::ZERO;
             }
-            let y = b[l..count - t].iter().fold(0, |y, &b| 2 * y + usize::from(b));
+            let y = b[l..count - t]
+                .iter()
+                .fold(0, |y, &b| 2 * y + usize::from(b));
             match weight.kind {
                 WeightKind::Eq => eq(&weight.point, y),
                 WeightKind::Shift if y == 0 => EF::ZERO,
@@ -151,7 +153,11 @@ fn accumulated_weights<EF: Extension>() {
         let scales: Vec<EF> = elements(all.len(), 7);
         let mut terms: Vec<(EF, &HiWeight<EF>)> = scales.into_iter().zip(&all).collect();
         // several terms of one support
-        let again: Vec<_> = terms.iter().take(2).map(|&(c, h)| (c + EF::ONE, h)).collect();
+        let again: Vec<_> = terms
+            .iter()
+            .take(2)
+            .map(|&(c, h)| (c + EF::ONE, h))
+            .collect();
         terms.extend(again);
         let mut expected = start.clone();
         for &(c, weight) in &terms {
@@ -195,8 +201,12 @@ fn statements<EF: Extension + p3_field::ExtensionField<F>>() {
 
         let vars = base(77, n);
         let mut select_table = Poly::new(EF::zero_vec(1 << n));
-        SelectStatement::<F, EF>::new(n, vars.clone(), vec![EF::ONE; vars.len()])
-            .combine(&mut select_table, &mut claim, gamma, 1);
+        SelectStatement::<F, EF>::new(n, vars.clone(), vec![EF::ONE; vars.len()]).combine(
+            &mut select_table,
+            &mut claim,
+            gamma,
+            1,
+        );
         let select_terms: Vec<_> = gamma.powers().skip(1).zip(vars).collect();
 
         let weight = |i, kind| HiWeight {
@@ -299,20 +309,34 @@ fn rounds<EF: Extension>() {
             let message = round_message(v, &tf, &tw, order);
             assert_eq!(message, plain_message(&f, &w, order), "{v:?} {order:?} {n}");
             let message = round_message_base(v, &small, &tw, order);
-            assert_eq!(message, plain_message(&wide, &w, order), "{v:?} {order:?} {n}");
+            assert_eq!(
+                message,
+                plain_message(&wide, &w, order),
+                "{v:?} {order:?} {n}"
+            );
             let bound = fold_base_with(v, &small, order, r).to_vec();
             assert_eq!(bound, plain_fold(&wide, order, r), "{v:?} {order:?} {n}");
 
             fold(v, &mut tf, &mut tw, order, r);
-            assert!(tf.to_vec() == f2 && tw.to_vec() == w2, "{v:?} {order:?} {n}");
+            assert!(
+                tf.to_vec() == f2 && tw.to_vec() == w2,
+                "{v:?} {order:?} {n}"
+            );
             // all rounds to the end, fused
             let (mut f2, mut w2) = (f2.clone(), w2.clone());
             while f2.len() >= 4 {
                 f2 = plain_fold(&f2, order, r);
                 w2 = plain_fold(&w2, order, r);
                 let message = fold_and_message(v, &mut tf, &mut tw, order, r);
-                assert_eq!(message, plain_message(&f2, &w2, order), "{v:?} {order:?} {n}");
-                assert!(tf.to_vec() == f2 && tw.to_vec() == w2, "{v:?} {order:?} {n}");
+                assert_eq!(
+                    message,
+                    plain_message(&f2, &w2, order),
+                    "{v:?} {order:?} {n}"
+                );
+                assert!(
+                    tf.to_vec() == f2 && tw.to_vec() == w2,
+                    "{v:?} {order:?} {n}"
+                );
             }
         });
     }

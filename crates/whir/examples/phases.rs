@@ -1,0 +1,89 @@
+//! Where the time of one proof goes: `phases N FOLD RATE [RUNS] [VARIANT]`.
+//!
+//! Degree 4, capacity, level 90, 16 bits of proof of work and the `article` rate schedule: the
+//! setting of the published comparison. `cargo run --release --example phases -- 22 4 1`.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+
+use fieldspar_device::CpuVariant;
+use fieldspar_whir::cpu::CpuEngine;
+use fieldspar_whir::engine::Engine;
+use fieldspar_whir::field::{EF4, F};
+use fieldspar_whir::input::{Encoding, Input};
+use fieldspar_whir::params::{Assumption, ExtensionDegree, Folds, Params, RateSchedule};
+use fieldspar_whir::statement::{prove, random_point, verify};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let number = |i: usize, default: usize| -> Result<usize, std::num::ParseIntError> {
+        args.get(i).map_or(Ok(default), |a| a.parse())
+    };
+    let (n, fold, rate, runs) = (number(0, 20)?, number(1, 4)?, number(2, 1)?, number(3, 5)?);
+    let variant = match args.get(4) {
+        Some(name) => CpuVariant::ALL
+            .into_iter()
+            .find(|v| v.name() == name)
+            .ok_or("no such variant")?,
+        None => CpuVariant::best(),
+    };
+    let mut params = Params {
+        security_level: 90,
+        assumption: Assumption::Capacity,
+        folds: Folds::Constant(fold),
+        log_inv_rate: rate,
+        rates: RateSchedule::Article,
+        degree: ExtensionDegree::Four,
+        ..Params::default()
+    };
+    if let Some(level) = params.max_security_level(n) {
+        params.security_level = level.min(90);
+    }
+    let engine = CpuEngine::new(variant)?;
+    let profile = Engine::<EF4>::profile(&engine).clone();
+    let mut all: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for run in 0..=runs {
+        let mut x = 0x9e37_79b9_7f4a_7c15_u64 ^ (run as u64 + 1);
+        let elements = (0..1_usize << n)
+            .map(|_| {
+                x ^= x << 13;
+                x ^= x >> 7;
+                x ^= x << 17;
+                F::new(x as u32 >> 2)
+            })
+            .collect();
+        let input = Input {
+            elements,
+            true_len: 1 << n,
+            encoding: Encoding::U32,
+        };
+        profile.clear();
+        // inside the pool, so that the main thread works too
+        let proved = rayon::scope(|_| {
+            prove::<EF4, _>(&engine, &params, input, |n| random_point(run as u64, n))
+        })?;
+        verify(&proved.file)?;
+        if run == 0 {
+            continue;
+        }
+        let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
+        for (name, total) in profile.totals() {
+            all.entry(name).or_default().push(ms(total));
+        }
+        all.entry("= commit").or_default().push(ms(proved.commit));
+        all.entry("= open").or_default().push(ms(proved.open));
+        all.entry("= prove")
+            .or_default()
+            .push(ms(proved.commit + proved.open));
+    }
+    println!(
+        "n {n} fold {fold} rate {rate} level {} cpu:{variant} {} threads",
+        params.security_level,
+        rayon::current_num_threads()
+    );
+    for (name, mut times) in all {
+        times.sort_by(f64::total_cmp);
+        println!("{name:>10} {:9.2} ms", times[times.len() / 2]);
+    }
+    Ok(())
+}

@@ -10,6 +10,7 @@ pub(crate) mod isa;
 pub(crate) mod merkle;
 pub(crate) mod ntt;
 pub(crate) mod partial;
+mod pages;
 mod portable;
 pub(crate) mod poseidon2;
 pub(crate) mod strided;

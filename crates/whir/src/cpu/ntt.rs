@@ -28,6 +28,7 @@ use rayon::slice::ParallelSliceMut;
 use self::passes::{FirstPass, SecondPass};
 use self::plan::Plan;
 use super::isa::Variant;
+use super::pages::zeros;
 use super::strided::for_each_column_block;
 use crate::field::F;
 
@@ -56,7 +57,7 @@ pub(crate) fn encode(
     log_inv_rate: usize,
 ) -> Vec<F> {
     // one anonymous mapping: the pages are first touched by the threads that write them
-    let mut codeword = F::zero_vec(message.len() << log_inv_rate);
+    let mut codeword = zeros(message.len() << log_inv_rate);
     encode_into(variant, message, width, order, log_inv_rate, &mut codeword);
     codeword
 }

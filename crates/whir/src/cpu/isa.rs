@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 use fieldspar_device::CpuVariant;
+use p3_field::PrimeField32;
 
 use super::portable::Portable;
 #[cfg(target_arch = "x86_64")]
@@ -71,6 +72,39 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     /// Pauses until the cache line that holds `src[index]` is likely to be near; a hint, may do
     /// nothing, and `index` may be out of range.
     fn prefetch(self, src: &[F], index: usize);
+
+    // Poseidon2.
+
+    /// `a + c` in `[-p, p)`: an input for [`Isa::pow7`] only.
+    fn add_constant(self, a: Self::V, c: NegativeForm) -> Self::V;
+    /// Seventh powers of representatives in `[-p, p)`; the chains of the `N` vectors are
+    /// interleaved.
+    fn pow7<const N: usize>(self, x: [Self::V; N]) -> [Self::V; N];
+    /// On the stored words, `2^-N * x + 2^-N - 1`, for `N` in `1..=27`.
+    ///
+    /// With `c = 15 * 2^(27-N) = -2^-N` and `x = hi * 2^N + lo`, `2^-N * x = hi - c * lo`; as
+    /// `c * (2^N - 1) = p - 1 - c`, complementing `lo` gives the stated shift and a value in
+    /// `[0, p)` without any correction.
+    fn div_2exp<const N: u32>(self, x: Self::V) -> Self::V;
+}
+
+/// A constant as kernels add it to canonical words: its word minus p, in `[-p, 0)`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NegativeForm {
+    /// The element.
+    pub(crate) value: F,
+    /// Its Montgomery word minus p.
+    pub(crate) word: i32,
+}
+
+impl NegativeForm {
+    pub(crate) fn new(value: F) -> Self {
+        let p = u64::from(F::ORDER_U32);
+        let word = (u64::from(value.as_canonical_u32()) << 32) % p;
+        // both are below 2^31
+        let word = word as i32 - p as i32;
+        Self { value, word }
+    }
 }
 
 /// A CPU variant that has been checked to be available.
@@ -127,4 +161,4 @@ impl Variant {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests;
+pub(crate) mod tests;

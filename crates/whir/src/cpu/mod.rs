@@ -3,6 +3,7 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 pub(crate) mod isa;
+pub(crate) mod poseidon2;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

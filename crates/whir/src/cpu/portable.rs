@@ -3,7 +3,7 @@
 
 use p3_field::PrimeCharacteristicRing;
 
-use super::isa::{Isa, Kernel};
+use super::isa::{Isa, Kernel, NegativeForm};
 use crate::field::F;
 
 /// Token of the portable variant; always available.
@@ -82,4 +82,29 @@ impl Isa for Portable {
 
     #[inline(always)]
     fn prefetch(self, _: &[F], _: usize) {}
+
+    // Poseidon2.
+
+    #[inline(always)]
+    fn add_constant(self, a: F, c: NegativeForm) -> F {
+        a + c.value
+    }
+
+    #[inline(always)]
+    fn pow7<const N: usize>(self, x: [F; N]) -> [F; N] {
+        x.map(|x| {
+            let x2 = x * x;
+            let x3 = x2 * x;
+            x2 * x2 * x3
+        })
+    }
+
+    #[inline(always)]
+    fn div_2exp<const N: u32>(self, x: F) -> F {
+        // word shift of 2^-N - 1: the word 1 is the element 2^-32
+        const { assert!(N >= 1 && N <= 27) };
+        let n = u64::from(N);
+        let word_one = F::ONE.div_2exp_u64(32);
+        (x + word_one).div_2exp_u64(n) - word_one
+    }
 }

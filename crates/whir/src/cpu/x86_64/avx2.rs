@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::*;
 
-use super::super::isa::{Isa, Kernel};
+use super::super::isa::{Isa, Kernel, NegativeForm};
 use crate::field::F;
 
 const P: i32 = 0x7800_0001;
@@ -52,6 +52,18 @@ fn high_words(even: __m256i, odd: __m256i) -> __m256i {
 #[inline(always)]
 fn canonical(x: __m256i) -> __m256i {
     intrinsics!(_mm256_min_epu32(x, _mm256_add_epi32(x, _mm256_set1_epi32(P))))
+}
+
+/// Signed Montgomery products of the even words, in the odd words; the even words are zero.
+#[inline(always)]
+fn signed_products<const N: usize>(a: &[__m256i; N], b: &[__m256i; N]) -> [__m256i; N] {
+    intrinsics!({
+        let (p, mu) = (_mm256_set1_epi32(P), _mm256_set1_epi32(MU));
+        let product: [__m256i; N] = core::array::from_fn(|i| _mm256_mul_epi32(a[i], b[i]));
+        let q = product.map(|x| _mm256_mul_epi32(x, mu));
+        let qp = q.map(|x| _mm256_mul_epi32(x, p));
+        core::array::from_fn(|i| _mm256_sub_epi32(product[i], qp[i]))
+    })
 }
 
 impl Isa for Avx2 {
@@ -183,5 +195,42 @@ impl Isa for Avx2 {
     fn prefetch(self, src: &[F], index: usize) {
         // SAFETY: a prefetch is a hint and never faults, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(src.as_ptr().wrapping_add(index).cast()) }
+    }
+
+    // Poseidon2.
+
+    #[inline(always)]
+    fn add_constant(self, a: __m256i, c: NegativeForm) -> __m256i {
+        intrinsics!(_mm256_add_epi32(a, _mm256_set1_epi32(c.word)))
+    }
+
+    #[inline(always)]
+    fn pow7<const N: usize>(self, x: [__m256i; N]) -> [__m256i; N] {
+        // Even and odd words stay apart until the end. A signed Montgomery product of i32 inputs
+        // with |a * b| <= p^2 lies in (-p, p): |a * b| / 2^32 + p / 2 < p.
+        let odd = x.map(odd_words);
+        let even2 = signed_products(&x, &x).map(odd_words);
+        let odd2 = signed_products(&odd, &odd).map(odd_words);
+        let even3 = signed_products(&even2, &x).map(odd_words);
+        let odd3 = signed_products(&odd2, &odd).map(odd_words);
+        let even4 = signed_products(&even2, &even2).map(odd_words);
+        let odd4 = signed_products(&odd2, &odd2).map(odd_words);
+        let even7 = signed_products(&even4, &even3);
+        let odd7 = signed_products(&odd4, &odd3);
+        core::array::from_fn(|i| canonical(high_words(even7[i], odd7[i])))
+    }
+
+    #[inline(always)]
+    fn div_2exp<const N: u32>(self, x: __m256i) -> __m256i {
+        let (mask, c) = const {
+            assert!(N >= 1 && N <= 27);
+            ((1_i32 << N) - 1, 15_i32 << (27 - N))
+        };
+        intrinsics!({
+            let low = _mm256_andnot_si256(x, _mm256_set1_epi32(mask));
+            let product = _mm256_mullo_epi32(low, _mm256_set1_epi32(c));
+            let high = _mm256_srl_epi32(x, _mm_cvtsi32_si128(N as i32));
+            _mm256_add_epi32(high, product)
+        })
     }
 }

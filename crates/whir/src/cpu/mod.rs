@@ -2,7 +2,9 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+pub(crate) mod grind;
 pub(crate) mod isa;
+pub(crate) mod merkle;
 pub(crate) mod poseidon2;
 mod portable;
 #[cfg(target_arch = "x86_64")]

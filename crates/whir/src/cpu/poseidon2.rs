@@ -94,6 +94,18 @@ pub(crate) fn permute<I: Isa, const G: usize>(
 ) {
     for s in state.iter_mut() {
         external_linear(isa, s);
+    }
+    permute_mixed(isa, constants, state);
+}
+
+/// The permutation but for its first linear layer, which the caller has applied.
+#[inline(always)]
+pub(crate) fn permute_mixed<I: Isa, const G: usize>(
+    isa: I,
+    constants: &Constants,
+    state: &mut [[I::V; WIDTH]; G],
+) {
+    for s in state.iter_mut() {
         for rc in &constants.initial {
             external_round(isa, s, rc);
         }
@@ -109,19 +121,23 @@ pub(crate) fn permute<I: Isa, const G: usize>(
 #[inline(always)]
 fn external_round<I: Isa>(isa: I, s: &mut [I::V; WIDTH], rc: &[NegativeForm; WIDTH]) {
     for j in 0..4 {
-        let x: [I::V; 4] = core::array::from_fn(|k| isa.add_constant(s[4 * j + k], rc[4 * j + k]));
-        let y = isa.pow7(x);
-        let y = mat4(isa, y);
-        s[4 * j..4 * j + 4].copy_from_slice(&y);
+        let x = [
+            isa.add_constant(s[4 * j], rc[4 * j]),
+            isa.add_constant(s[4 * j + 1], rc[4 * j + 1]),
+            isa.add_constant(s[4 * j + 2], rc[4 * j + 2]),
+            isa.add_constant(s[4 * j + 3], rc[4 * j + 3]),
+        ];
+        [s[4 * j], s[4 * j + 1], s[4 * j + 2], s[4 * j + 3]] = mat4(isa, isa.pow7(x));
     }
     mix_columns(isa, s);
 }
 
+/// The linear layer of the external rounds.
 #[inline(always)]
-fn external_linear<I: Isa>(isa: I, s: &mut [I::V; WIDTH]) {
+pub(crate) fn external_linear<I: Isa>(isa: I, s: &mut [I::V; WIDTH]) {
     for j in 0..4 {
-        let y = mat4(isa, [s[4 * j], s[4 * j + 1], s[4 * j + 2], s[4 * j + 3]]);
-        s[4 * j..4 * j + 4].copy_from_slice(&y);
+        let x = [s[4 * j], s[4 * j + 1], s[4 * j + 2], s[4 * j + 3]];
+        [s[4 * j], s[4 * j + 1], s[4 * j + 2], s[4 * j + 3]] = mat4(isa, x);
     }
     mix_columns(isa, s);
 }
@@ -161,7 +177,10 @@ fn internal_rounds<I: Isa, const G: usize>(
 ) {
     shift(isa, &constants.shift, state);
     for &rc in &constants.internal {
-        let x: [I::V; G] = core::array::from_fn(|g| isa.add_constant(state[g][0], rc));
+        let mut x = [state[0][0]; G];
+        for g in 0..G {
+            x[g] = isa.add_constant(state[g][0], rc);
+        }
         let x = isa.pow7(x);
         for g in 0..G {
             internal_linear(isa, &mut state[g], x[g]);
@@ -172,35 +191,40 @@ fn internal_rounds<I: Isa, const G: usize>(
 
 #[inline(always)]
 fn shift<I: Isa, const G: usize>(isa: I, by: &[F; WIDTH], state: &mut [[I::V; WIDTH]; G]) {
-    for i in [1].into_iter().chain(POSITIVE.map(|(i, _)| i)).chain(NEGATIVE.map(|(i, _)| i)) {
-        let k = isa.splat(by[i]);
-        for s in state.iter_mut() {
-            s[i] = isa.add(s[i], k);
+    for i in 1..WIDTH {
+        if by[i] != F::ZERO {
+            let k = isa.splat(by[i]);
+            for g in 0..G {
+                state[g][i] = isa.add(state[g][i], k);
+            }
         }
     }
+}
+
+#[inline(always)]
+fn double<I: Isa>(isa: I, x: I::V) -> I::V {
+    isa.add(x, x)
 }
 
 /// 1 + diag(-2, 1, 2, 1/2, 3, 4, -1/2, -3, -4, 2^-8, 1/4, 1/8, 2^-27, -2^-8, -1/16, -2^-27), where
 /// element 0 is `x`.
 #[inline(always)]
 fn internal_linear<I: Isa>(isa: I, s: &mut [I::V; WIDTH], x: I::V) {
-    let add = |a, b| isa.add(a, b);
-    let tail = add(
-        add(
-            add(add(s[1], s[2]), add(s[3], s[4])),
-            add(add(s[5], s[6]), add(s[7], s[8])),
+    let tail = isa.add(
+        isa.add(
+            isa.add(isa.add(s[1], s[2]), isa.add(s[3], s[4])),
+            isa.add(isa.add(s[5], s[6]), isa.add(s[7], s[8])),
         ),
-        add(
-            add(add(s[9], s[10]), add(s[11], s[12])),
-            add(add(s[13], s[14]), s[15]),
+        isa.add(
+            isa.add(isa.add(s[9], s[10]), isa.add(s[11], s[12])),
+            isa.add(isa.add(s[13], s[14]), s[15]),
         ),
     );
-    let double = |a| isa.add(a, a);
-    let twice = double(s[2]);
-    let three_4 = add(double(s[4]), s[4]);
-    let four_5 = double(double(s[5]));
-    let three_7 = add(double(s[7]), s[7]);
-    let four_8 = double(double(s[8]));
+    let twice = double(isa, s[2]);
+    let three_4 = isa.add(double(isa, s[4]), s[4]);
+    let four_5 = double(isa, double(isa, s[5]));
+    let three_7 = isa.add(double(isa, s[7]), s[7]);
+    let four_8 = double(isa, double(isa, s[8]));
     let half_3 = isa.div_2exp::<1>(s[3]);
     let half_6 = isa.div_2exp::<1>(s[6]);
     let d9 = isa.div_2exp::<8>(s[9]);
@@ -210,20 +234,20 @@ fn internal_linear<I: Isa>(isa: I, s: &mut [I::V; WIDTH], x: I::V) {
     let d13 = isa.div_2exp::<8>(s[13]);
     let d14 = isa.div_2exp::<4>(s[14]);
     let d15 = isa.div_2exp::<27>(s[15]);
-    let sum = add(tail, x);
+    let sum = isa.add(tail, x);
     s[0] = isa.sub(tail, x);
-    s[1] = add(s[1], sum);
-    s[2] = add(twice, sum);
-    s[3] = add(half_3, sum);
-    s[4] = add(three_4, sum);
-    s[5] = add(four_5, sum);
+    s[1] = isa.add(s[1], sum);
+    s[2] = isa.add(twice, sum);
+    s[3] = isa.add(half_3, sum);
+    s[4] = isa.add(three_4, sum);
+    s[5] = isa.add(four_5, sum);
     s[6] = isa.sub(sum, half_6);
     s[7] = isa.sub(sum, three_7);
     s[8] = isa.sub(sum, four_8);
-    s[9] = add(d9, sum);
-    s[10] = add(d10, sum);
-    s[11] = add(d11, sum);
-    s[12] = add(d12, sum);
+    s[9] = isa.add(d9, sum);
+    s[10] = isa.add(d10, sum);
+    s[11] = isa.add(d11, sum);
+    s[12] = isa.add(d12, sum);
     s[13] = isa.sub(sum, d13);
     s[14] = isa.sub(sum, d14);
     s[15] = isa.sub(sum, d15);

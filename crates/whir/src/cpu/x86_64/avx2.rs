@@ -55,15 +55,38 @@ fn canonical(x: __m256i) -> __m256i {
 }
 
 /// Signed Montgomery products of the even words, in the odd words; the even words are zero.
+///
+/// Step by step over all pairs, so that their chains of dependent operations overlap. (Loops and
+/// not closures: a closure would be compiled without the instruction set.)
 #[inline(always)]
 fn signed_products<const N: usize>(a: &[__m256i; N], b: &[__m256i; N]) -> [__m256i; N] {
     intrinsics!({
         let (p, mu) = (_mm256_set1_epi32(P), _mm256_set1_epi32(MU));
-        let product: [__m256i; N] = core::array::from_fn(|i| _mm256_mul_epi32(a[i], b[i]));
-        let q = product.map(|x| _mm256_mul_epi32(x, mu));
-        let qp = q.map(|x| _mm256_mul_epi32(x, p));
-        core::array::from_fn(|i| _mm256_sub_epi32(product[i], qp[i]))
+        let mut product = *a;
+        for i in 0..N {
+            product[i] = _mm256_mul_epi32(a[i], b[i]);
+        }
+        let mut qp = product;
+        for i in 0..N {
+            qp[i] = _mm256_mul_epi32(product[i], mu);
+        }
+        for i in 0..N {
+            qp[i] = _mm256_mul_epi32(qp[i], p);
+        }
+        for i in 0..N {
+            product[i] = _mm256_sub_epi32(product[i], qp[i]);
+        }
+        product
     })
+}
+
+/// [`odd_words`] of each.
+#[inline(always)]
+fn all_odd_words<const N: usize>(mut x: [__m256i; N]) -> [__m256i; N] {
+    for i in 0..N {
+        x[i] = odd_words(x[i]);
+    }
+    x
 }
 
 impl Isa for Avx2 {
@@ -208,16 +231,20 @@ impl Isa for Avx2 {
     fn pow7<const N: usize>(self, x: [__m256i; N]) -> [__m256i; N] {
         // Even and odd words stay apart until the end. A signed Montgomery product of i32 inputs
         // with |a * b| <= p^2 lies in (-p, p): |a * b| / 2^32 + p / 2 < p.
-        let odd = x.map(odd_words);
-        let even2 = signed_products(&x, &x).map(odd_words);
-        let odd2 = signed_products(&odd, &odd).map(odd_words);
-        let even3 = signed_products(&even2, &x).map(odd_words);
-        let odd3 = signed_products(&odd2, &odd).map(odd_words);
-        let even4 = signed_products(&even2, &even2).map(odd_words);
-        let odd4 = signed_products(&odd2, &odd2).map(odd_words);
+        let odd = all_odd_words(x);
+        let even2 = all_odd_words(signed_products(&x, &x));
+        let odd2 = all_odd_words(signed_products(&odd, &odd));
+        let even3 = all_odd_words(signed_products(&even2, &x));
+        let odd3 = all_odd_words(signed_products(&odd2, &odd));
+        let even4 = all_odd_words(signed_products(&even2, &even2));
+        let odd4 = all_odd_words(signed_products(&odd2, &odd2));
         let even7 = signed_products(&even4, &even3);
         let odd7 = signed_products(&odd4, &odd3);
-        core::array::from_fn(|i| canonical(high_words(even7[i], odd7[i])))
+        let mut out = x;
+        for i in 0..N {
+            out[i] = canonical(high_words(even7[i], odd7[i]));
+        }
+        out
     }
 
     #[inline(always)]

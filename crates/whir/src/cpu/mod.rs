@@ -5,7 +5,7 @@ mod aarch64;
 pub(crate) mod grind;
 pub(crate) mod isa;
 pub(crate) mod merkle;
-pub(crate) mod poseidon2;
 mod portable;
+pub(crate) mod poseidon2;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

@@ -16,7 +16,7 @@ use p3_baby_bear::{
     BABYBEAR_POSEIDON2_RC_16_EXTERNAL_FINAL, BABYBEAR_POSEIDON2_RC_16_EXTERNAL_INITIAL,
     BABYBEAR_POSEIDON2_RC_16_INTERNAL,
 };
-use p3_field::{Field, PrimeCharacteristicRing, PrimeField32};
+use p3_field::{Field, PrimeCharacteristicRing};
 
 use super::isa::{Isa, NegativeForm};
 use super::portable::Portable;
@@ -194,8 +194,8 @@ fn shift<I: Isa, const G: usize>(isa: I, by: &[F; WIDTH], state: &mut [[I::V; WI
     for i in 1..WIDTH {
         if by[i] != F::ZERO {
             let k = isa.splat(by[i]);
-            for g in 0..G {
-                state[g][i] = isa.add(state[g][i], k);
+            for s in state.iter_mut() {
+                s[i] = isa.add(s[i], k);
             }
         }
     }

@@ -17,10 +17,20 @@ pub(crate) fn variants() -> Vec<Variant> {
 /// Elements whose Montgomery or canonical form sits at an edge, then pseudo-random ones.
 pub(crate) fn edge_elements(count: usize) -> Vec<F> {
     let p = F::ORDER_U32;
-    let mut out: Vec<F> = [0, 1, 2, p - 1, p - 2, p / 2, p / 2 + 1, 1 << 27, (1 << 27) - 1]
-        .into_iter()
-        .map(F::from_u32)
-        .collect();
+    let mut out: Vec<F> = [
+        0,
+        1,
+        2,
+        p - 1,
+        p - 2,
+        p / 2,
+        p / 2 + 1,
+        1 << 27,
+        (1 << 27) - 1,
+    ]
+    .into_iter()
+    .map(F::from_u32)
+    .collect();
     let mut x = 0x9e37_79b9_7f4a_7c15_u64;
     while out.len() < count {
         x ^= x << 13;
@@ -60,7 +70,10 @@ impl Kernel for Ops<'_> {
             isa.store(e, &mut out);
             isa.store(o, &mut out2);
             let cat: Vec<F> = a.iter().chain(b).copied().collect();
-            assert!((0..w).all(|i| out[i] == cat[2 * i] && out2[i] == cat[2 * i + 1]), "unzip");
+            assert!(
+                (0..w).all(|i| out[i] == cat[2 * i] && out2[i] == cat[2 * i + 1]),
+                "unzip"
+            );
             let (x, y) = isa.zip(e, o);
             isa.store(x, &mut out);
             isa.store(y, &mut out2);

@@ -39,7 +39,9 @@ macro_rules! intrinsics {
 /// The odd 32-bit words, moved to the even positions.
 #[inline(always)]
 fn odd_words(x: __m512i) -> __m512i {
-    intrinsics!(_mm512_castps_si512(_mm512_movehdup_ps(_mm512_castsi512_ps(x))))
+    intrinsics!(_mm512_castps_si512(_mm512_movehdup_ps(
+        _mm512_castsi512_ps(x)
+    )))
 }
 
 /// The high words of two vectors of 64-bit values, as the even and odd words of one vector.
@@ -51,7 +53,10 @@ fn high_words(even: __m512i, odd: __m512i) -> __m512i {
 /// `[-p, p)` to `[0, p)`.
 #[inline(always)]
 fn canonical(x: __m512i) -> __m512i {
-    intrinsics!(_mm512_min_epu32(x, _mm512_add_epi32(x, _mm512_set1_epi32(P))))
+    intrinsics!(_mm512_min_epu32(
+        x,
+        _mm512_add_epi32(x, _mm512_set1_epi32(P))
+    ))
 }
 
 /// Signed Montgomery products of the even words, in the odd words; the even words are zero.
@@ -70,8 +75,8 @@ fn signed_products<const N: usize>(a: &[__m512i; N], b: &[__m512i; N]) -> [__m51
         for i in 0..N {
             qp[i] = _mm512_mul_epi32(product[i], mu);
         }
-        for i in 0..N {
-            qp[i] = _mm512_mul_epi32(qp[i], p);
+        for qp in &mut qp {
+            *qp = _mm512_mul_epi32(*qp, p);
         }
         for i in 0..N {
             product[i] = _mm512_sub_epi32(product[i], qp[i]);
@@ -83,8 +88,8 @@ fn signed_products<const N: usize>(a: &[__m512i; N], b: &[__m512i; N]) -> [__m51
 /// [`odd_words`] of each.
 #[inline(always)]
 fn all_odd_words<const N: usize>(mut x: [__m512i; N]) -> [__m512i; N] {
-    for i in 0..N {
-        x[i] = odd_words(x[i]);
+    for x in &mut x {
+        *x = odd_words(*x);
     }
     x
 }

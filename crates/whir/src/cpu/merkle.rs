@@ -10,6 +10,7 @@ use p3_field::PrimeCharacteristicRing;
 use rayon::prelude::*;
 
 use super::isa::{Isa, Kernel, Variant};
+use super::pages::zeros;
 use super::poseidon2::{WIDTH, constants, permute};
 use crate::field::{Commitment, Digest, F};
 
@@ -40,9 +41,7 @@ impl Tree {
         debug_assert!(height.is_power_of_two());
         debug_assert!(planes.iter().all(|p| p.len() == height * width));
         let depth = depth(height, cap_height);
-        let mut levels: Vec<Vec<F>> = (0..=depth)
-            .map(|l| F::zero_vec((height >> l) * RATE))
-            .collect();
+        let mut levels: Vec<Vec<F>> = (0..=depth).map(|l| zeros((height >> l) * RATE)).collect();
 
         let threads = rayon::current_num_threads();
         let task = TASK_LEAVES

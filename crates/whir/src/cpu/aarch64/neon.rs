@@ -173,6 +173,58 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
+    fn wide_fold(self, acc: Self::Wide) -> Self::Wide {
+        // Word-wise: the low words stay, the high words (below 2p) lose p where they can.
+        intrinsics!({
+            let p = vreinterpretq_u32_u64(vdupq_n_u64(u64::from(P) << 32));
+            let fold = |acc| {
+                let acc = vreinterpretq_u32_u64(acc);
+                vreinterpretq_u64_u32(vminq_u32(acc, vsubq_u32(acc, p)))
+            };
+            (fold(acc.0), fold(acc.1))
+        })
+    }
+
+    // Number-theoretic transform: a factor needs no preparation here.
+
+    type Factor = uint32x4_t;
+
+    #[inline(always)]
+    fn factor(self, x: F) -> uint32x4_t {
+        self.splat(x)
+    }
+
+    #[inline(always)]
+    fn mul_factor(self, a: uint32x4_t, x: uint32x4_t) -> uint32x4_t {
+        self.mul(a, x)
+    }
+
+    #[inline(always)]
+    fn sub_mul_factor(self, a: uint32x4_t, b: uint32x4_t, x: uint32x4_t) -> uint32x4_t {
+        self.mul(self.sub(a, b), x)
+    }
+
+    /// `w`, `i w` and `w^2`.
+    type Quad = [uint32x4_t; 3];
+
+    #[inline(always)]
+    fn quad(self, [w, iw, w2, _, _]: [F; 5]) -> Self::Quad {
+        [self.splat(w), self.splat(iw), self.splat(w2)]
+    }
+
+    #[inline(always)]
+    fn butterfly4(self, [x, y, z, t]: [uint32x4_t; 4], [w, iw, w2]: Self::Quad) -> [uint32x4_t; 4] {
+        let (s, r) = (self.add(x, z), self.add(y, t));
+        let (u, v) = (self.sub_mul_factor(x, z, w), self.sub_mul_factor(y, t, iw));
+        [
+            self.add(s, r),
+            self.sub_mul_factor(s, r, w2),
+            self.add(u, v),
+            self.sub_mul_factor(u, v, w2),
+        ]
+    }
+
+    #[inline(always)]
     fn prefetch(self, _: &[F], _: usize) {
         // no stable intrinsic
     }

@@ -104,13 +104,6 @@ impl Tree {
         }
         out
     }
-
-    /// Memory of a tree, in bytes.
-    pub(crate) fn bytes(height: usize, cap_height: usize) -> usize {
-        (0..=depth(height, cap_height))
-            .map(|l| (height >> l) * size_of::<Digest>())
-            .sum()
-    }
 }
 
 /// Levels between the leaf digests and the cap.

@@ -109,18 +109,6 @@ pub(crate) fn encode_into(
     }
 }
 
-/// Bytes of memory that [`encode`] needs at most besides the message: the codeword and one buffer
-/// for each of `threads` threads.
-pub(crate) const fn encode_bytes(
-    rows: usize,
-    width: usize,
-    log_inv_rate: usize,
-    threads: usize,
-) -> usize {
-    let codeword = (rows * width) << log_inv_rate;
-    size_of::<F>() * (codeword + threads * plan::scratch_bound(rows, log_inv_rate))
-}
-
 fn run(variant: Variant, plan: &Plan, message: &[F], codeword: &mut [F]) {
     codeword
         .par_chunks_mut(plan.first.columns * plan.column_len())

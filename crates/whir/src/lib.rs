@@ -14,6 +14,7 @@ pub mod pcs;
 pub mod plan;
 pub mod profile;
 pub mod proof;
+pub mod selftest;
 pub mod statement;
 
 #[cfg(test)]

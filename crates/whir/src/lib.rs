@@ -57,6 +57,7 @@ pub mod pcs;
 pub mod plan;
 pub mod profile;
 pub mod proof;
+pub mod selftest;
 pub mod statement;
 
 #[cfg(test)]

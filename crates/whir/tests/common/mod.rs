@@ -108,10 +108,15 @@ where
                 .verify_at(commitment, proof, protocol, points, &mut ch)
                 .map_err(|e| e.to_string())?;
             let same = proof.evals.len() == values.len()
-                && values.iter().zip(&proof.evals).all(|(a, b)| {
-                    (a.current(), a.next()) == (b.current(), b.next())
-                });
-            if same { Ok(()) } else { Err("other values".into()) }
+                && values
+                    .iter()
+                    .zip(&proof.evals)
+                    .all(|(a, b)| (a.current(), a.next()) == (b.current(), b.next()));
+            if same {
+                Ok(())
+            } else {
+                Err("other values".into())
+            }
         }
         None => pcs
             .verify(commitment, proof, &mut ch, protocol.clone())

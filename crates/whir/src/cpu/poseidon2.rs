@@ -19,7 +19,6 @@ use p3_baby_bear::{
 use p3_field::{Field, PrimeCharacteristicRing};
 
 use super::isa::{Isa, NegativeForm};
-use super::portable::Portable;
 use crate::field::F;
 
 /// Elements of a state.
@@ -74,13 +73,6 @@ impl Constants {
             unshift: shift.map(|x| -x),
         }
     }
-}
-
-/// The permutation of one state.
-pub(crate) fn permute_one(state: &mut [F; WIDTH]) {
-    let mut groups = [*state];
-    permute(Portable, constants(), &mut groups);
-    [*state] = groups;
 }
 
 /// The permutation of `G * LANES` states: lane `l` of `state[g]` is one state.

@@ -9,8 +9,8 @@ use p3_sumcheck::strategy::VariableOrder;
 use rayon::prelude::*;
 
 use super::ext::{
-    Dot, Ext, Multiplier, add, by_degree, coefficients, fitting, load, load_mut, reduce, store,
-    sub, sum, unroll, unzip,
+    Dot, Ext, Multiplier, add, by_degree, coefficients, fitting, load, load_mut, store, sub, sum,
+    unzip,
 };
 use super::isa::{Isa, Kernel, Variant};
 use super::table::{ExtTable, chunks, chunks_mut, halves, halves_mut, total, views, views_mut};

@@ -304,8 +304,6 @@ fn rounds<EF: Extension>() {
     for (n, order) in (1..=12).flat_map(|n| ORDERS.map(|order| (n, order))) {
         let (f, w): (Vec<EF>, Vec<EF>) = (elements(1 << n, 1), elements(1 << n, 6));
         let r: EF = elements(1, 9)[0];
-        let small = base(1 << n, 0);
-        let wide: Vec<EF> = small.iter().map(|&x| EF::from(x)).collect();
         let (f2, w2) = (plain_fold(&f, order, r), plain_fold(&w, order, r));
         with_threads(|v| {
             let (mut tf, mut tw) = (

@@ -19,12 +19,15 @@ mod stats;
 mod svg;
 mod table;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use fieldspar_device::{Device, DeviceInfo, DeviceSpec, Host, ParseSpecError, Unavailable, available_memory};
+use fieldspar_device::{
+    Device, DeviceInfo, DeviceSpec, Host, ParseSpecError, Unavailable, available_memory,
+};
 use fieldspar_whir::error::ParamsError;
 use fieldspar_whir::params::{Assumption, ExtensionDegree, RateSchedule};
 use serde::Serialize;
@@ -69,9 +72,10 @@ pub(crate) struct BenchArgs {
     /// Timed proofs a row; figures are medians.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: u32,
-    /// Write the result as JSON to this file, `-` for standard output.
-    #[arg(id = "bench_json", long = "json", value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
+    /// Write the result as JSON to this file, `-` for standard output; here `--json FILE` is the
+    /// same.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json_file: Option<PathBuf>,
     /// Write a report that opens offline to this file, `-` for standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
@@ -120,6 +124,35 @@ fn rate_schedule(name: &str) -> Result<RateSchedule, String> {
         "standard" => Ok(RateSchedule::Standard),
         _ => Err("it is neither article nor standard".into()),
     }
+}
+
+/// The command line with `whir bench --json FILE` as `--json-file FILE`: everywhere else `--json`
+/// takes no value, and clap cannot have it both ways.
+pub(crate) fn arguments(arguments: Vec<OsString>) -> Vec<OsString> {
+    let mut words = arguments
+        .iter()
+        .filter(|a| !a.as_encoded_bytes().starts_with(b"-"));
+    let is_bench = words.any(|a| a == "whir") && words.next().is_some_and(|a| a == "bench");
+    if !is_bench {
+        return arguments;
+    }
+    let is_value = |next: Option<&OsString>| {
+        next.is_some_and(|a| a == "-" || !a.as_encoded_bytes().starts_with(b"-"))
+    };
+    // A flag before the verb may be followed by the verb itself.
+    let bench = arguments.iter().position(|a| a == "bench").unwrap_or(0);
+    arguments
+        .iter()
+        .enumerate()
+        .map(|(i, argument)| {
+            let inside = i > bench && argument == "--json" && is_value(arguments.get(i + 1));
+            if inside {
+                "--json-file".into()
+            } else {
+                argument.clone()
+            }
+        })
+        .collect()
 }
 
 /// What the surroundings have settled.
@@ -265,7 +298,10 @@ fn ours(devices: &[DeviceInfo], threads: usize) -> Result<Vec<(String, Launch)>,
         threads,
         keep_memory: true,
     };
-    Ok(devices.iter().map(|i| (i.spec.clone(), launch(i))).collect())
+    Ok(devices
+        .iter()
+        .map(|i| (i.spec.clone(), launch(i)))
+        .collect())
 }
 
 fn environment(args: &BenchArgs) -> Value {
@@ -289,9 +325,9 @@ pub(crate) fn run(args: &BenchArgs, setup: &Setup) -> Result<Option<Report>, Ben
     }
     let dash = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
     // Standard output holds one thing only.
-    let table = !setup.json && !dash(&args.json) && !dash(&args.html);
+    let table = !setup.json && !dash(&args.json_file) && !dash(&args.html);
     let report = measure(args, setup, table)?;
-    if let Some(path) = &args.json {
+    if let Some(path) = &args.json_file {
         write(path, &(serde_json::to_string_pretty(&report)? + "\n"))?;
     }
     if let Some(path) = &args.html {
@@ -310,7 +346,8 @@ fn write(path: &Path, text: &str) -> Result<(), BenchError> {
     };
     // Beside it, then renamed: a reader finds all of it or the old one.
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(fail)?;
+    let mut file =
+        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(fail)?;
     file.write_all(text.as_bytes()).map_err(fail)?;
     #[cfg(unix)]
     {
@@ -362,7 +399,12 @@ fn measure(args: &BenchArgs, setup: &Setup, table: bool) -> Result<Report, Bench
         rivals: said,
         roofs,
         rows: Vec::new(),
-        warnings: setting.assumption.notice().map(Into::into).into_iter().collect(),
+        warnings: setting
+            .assumption
+            .notice()
+            .map(Into::into)
+            .into_iter()
+            .collect(),
         devices,
     };
     let contest = Contest {
@@ -378,7 +420,12 @@ fn measure(args: &BenchArgs, setup: &Setup, table: bool) -> Result<Report, Bench
         progress.print(&table::head(&report, &setting));
     }
     for point in rows {
-        let mut say = |what| progress.say(format!("n={} fold {} rate {}, {what}", point.n, point.fold, point.rate));
+        let mut say = |what| {
+            progress.say(format!(
+                "n={} fold {} rate {}, {what}",
+                point.n, point.fold, point.rate
+            ))
+        };
         match contest.measure(setting.params(point), point, folder.path(), &mut say)? {
             Ok(rows) => {
                 for row in rows {
@@ -434,11 +481,37 @@ mod tests {
     }
 
     #[test]
+    fn json_takes_a_file_here_and_nowhere_else() {
+        let rewrite = |line: &str| {
+            let words = arguments(line.split(' ').map(OsString::from).collect());
+            words.join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+        };
+        let same = |line| assert_eq!(rewrite(line), line);
+        assert_eq!(
+            rewrite("f whir bench --json x --n 4"),
+            "f whir bench --json-file x --n 4"
+        );
+        assert_eq!(
+            rewrite("f --threads 2 whir bench --json -"),
+            "f --threads 2 whir bench --json-file -"
+        );
+        same("f whir bench --json");
+        same("f whir bench --json --html x");
+        same("f --json whir bench");
+        same("f whir prove --json bench");
+        same("f whir verify --json x");
+    }
+
+    #[test]
     fn filters_choose_rows() {
         let args = parse(&["--grid", "published", "--n", "22", "--rate", "5"]);
         assert_eq!(chosen(&args).unwrap().len(), 5);
         let args = parse(&["--n", "11", "--fold", "3", "--rate", "2"]);
-        let other = Point { n: 11, fold: 3, rate: 2 };
+        let other = Point {
+            n: 11,
+            fold: 3,
+            rate: 2,
+        };
         assert_eq!(chosen(&args).unwrap(), [other]);
         let error = chosen(&parse(&["--n", "23"])).unwrap_err();
         assert!(error.to_string().contains("n 23"), "{error}");

@@ -25,7 +25,8 @@ enum Whir {
 }
 
 fn main() -> std::process::ExitCode {
-    let Verb::Whir(Whir::Bench(args)) = Cli::parse().verb;
+    let Verb::Whir(Whir::Bench(args)) =
+        Cli::parse_from(bench::arguments(std::env::args_os().collect())).verb;
     let setup = bench::Setup {
         threads: rayon::current_num_threads(),
         json: false,

@@ -188,7 +188,9 @@ mod tests {
         let mut out = Vec::new();
         serve(lines.join("\n").as_bytes(), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
-        text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+        text.lines()
+            .map(|l| serde_json::from_str(l).unwrap())
+            .collect()
     }
 
     #[test]

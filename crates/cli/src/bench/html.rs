@@ -14,7 +14,8 @@ const STYLE: &str = include_str!("report.css");
 
 /// Phases in the order of a proof; others follow by name.
 const PHASES: [&str; 10] = [
-    "encode", "merkle", "evaluate", "fold", "sumcheck", "weights", "open", "grind", "stack", "other",
+    "encode", "merkle", "evaluate", "fold", "sumcheck", "weights", "open", "grind", "stack",
+    "other",
 ];
 
 /// The page.
@@ -49,18 +50,28 @@ fn header(out: &mut String, report: &Report) {
     );
     out.push_str("<div class=\"tiles\">");
     let mut tile = |figure: String, what: &str| {
-        let _ = write!(out, "<div><b>{figure}</b><span>{}</span></div>", escape(what));
+        let _ = write!(
+            out,
+            "<div><b>{figure}</b><span>{}</span></div>",
+            escape(what)
+        );
     };
     for built in ["native", "default"] {
         let ratios: Vec<f64> = report.rows.iter().filter_map(|r| r.ratio(built)).collect();
         if let Some(mean) = geometric_mean(ratios.iter().copied()) {
-            let what = format!("faster than p3-whir ({built}), geometric mean of {} rows", ratios.len());
+            let what = format!(
+                "faster than p3-whir ({built}), geometric mean of {} rows",
+                ratios.len()
+            );
             tile(format!("{mean:.2}×"), &what);
         }
     }
     let rivals = || report.rows.iter().flat_map(|r| &r.p3);
     if rivals().next().is_some() {
-        let equal = report.rows.iter().filter(|r| r.p3.iter().all(|p| p.bytes_equal));
+        let equal = report
+            .rows
+            .iter()
+            .filter(|r| r.p3.iter().all(|p| p.bytes_equal));
         let figure = format!("{}/{}", equal.count(), report.rows.len());
         tile(figure, "rows whose proofs equal p3-whir's byte for byte");
     }
@@ -68,7 +79,11 @@ fn header(out: &mut String, report: &Report) {
     let figure = format!("{verified}/{}", report.rows.len());
     tile(figure, "rows whose every timed proof was verified");
     out.push_str("</div>\n");
-    let notes: Vec<String> = report.failures().into_iter().chain(report.warnings.clone()).collect();
+    let notes: Vec<String> = report
+        .failures()
+        .into_iter()
+        .chain(report.warnings.clone())
+        .collect();
     if !notes.is_empty() {
         out.push_str("<ul class=\"notes\">");
         for note in notes {
@@ -168,7 +183,11 @@ fn device_class(report: &Report, device: &str) -> String {
 fn legend(out: &mut String, entries: impl IntoIterator<Item = (String, String)>) {
     out.push_str("<p class=\"legend\">");
     for (name, class) in entries {
-        let _ = write!(out, "<span><i class=\"{class}\"></i>{}</span>", escape(&name));
+        let _ = write!(
+            out,
+            "<span><i class=\"{class}\"></i>{}</span>",
+            escape(&name)
+        );
     }
     out.push_str("</p>");
 }
@@ -227,14 +246,22 @@ fn times(out: &mut String, report: &Report) {
             add(1, &row.device, class, row.n, row.prove_ms);
         }
         let series: Vec<Series> = series.into_values().collect();
-        out.push_str(&time_panel(&format!("fold {fold}, rate {rate}"), (low, high), &all, &series));
+        out.push_str(&time_panel(
+            &format!("fold {fold}, rate {rate}"),
+            (low, high),
+            &all,
+            &series,
+        ));
     }
     out.push_str("</div><p class=\"hint\">Milliseconds, logarithmic, the same scale in every panel.</p></section>\n");
 }
 
 /// Position of a phase, and its colour.
 fn phase_rank(name: &str) -> usize {
-    PHASES.iter().position(|p| *p == name).unwrap_or(PHASES.len())
+    PHASES
+        .iter()
+        .position(|p| *p == name)
+        .unwrap_or(PHASES.len())
 }
 
 fn phases(out: &mut String, report: &Report) {
@@ -261,7 +288,9 @@ fn phases(out: &mut String, report: &Report) {
     out.push_str("<section id=\"phases\"><h2>Where the time goes</h2>");
     legend(out, names.iter().map(|name| ((*name).clone(), class(name))));
     out.push_str(&stacks(&bars));
-    out.push_str("<p class=\"hint\">Medians of each phase; every bar is the whole proof.</p></section>\n");
+    out.push_str(
+        "<p class=\"hint\">Medians of each phase; every bar is the whole proof.</p></section>\n",
+    );
 }
 
 fn row_name(report: &Report, row: &Row) -> String {
@@ -324,7 +353,10 @@ pub(super) mod tests {
     use super::*;
 
     pub(in super::super) fn report() -> Report {
-        let mut device = Device::open(&"cpu:portable".parse().unwrap()).unwrap().info().clone();
+        let mut device = Device::open(&"cpu:portable".parse().unwrap())
+            .unwrap()
+            .info()
+            .clone();
         device.spec = "cpu:avx2".into();
         let mut host = Host::read();
         host.cpu = "<CPU>".into();
@@ -348,7 +380,11 @@ pub(super) mod tests {
             environment: json!({}),
             rivals: Vec::new(),
             roofs: vec![roof],
-            rows: vec![example(14, 4, 1.0), example(16, 4, 4.0), example(16, 2, 5.0)],
+            rows: vec![
+                example(14, 4, 1.0),
+                example(16, 4, 4.0),
+                example(16, 2, 5.0),
+            ],
             warnings: vec!["a & b".into()],
         }
     }
@@ -358,10 +394,14 @@ pub(super) mod tests {
         let mut outline: Vec<(String, usize)> = Vec::new();
         for tag in page.split('<').skip(1).filter(|t| !t.starts_with('/')) {
             let name = tag.split([' ', '>']).next().unwrap();
-            let id = tag.split_once("id=\"").and_then(|(_, r)| r.split('"').next());
+            let id = tag
+                .split_once("id=\"")
+                .and_then(|(_, r)| r.split('"').next());
             let line = match (name, id) {
                 ("section", Some(id)) => format!("section {id}"),
-                ("h1" | "h2" | "h3" | "svg" | "tr" | "polyline" | "circle" | "rect" | "li", _) => name.into(),
+                ("h1" | "h2" | "h3" | "svg" | "tr" | "polyline" | "circle" | "rect" | "li", _) => {
+                    name.into()
+                }
                 _ => continue,
             };
             match outline.last_mut() {
@@ -369,12 +409,47 @@ pub(super) mod tests {
                 _ => outline.push((line, 1)),
             }
         }
-        outline.iter().map(|(line, count)| format!("{line} x{count}")).collect()
+        outline
+            .iter()
+            .map(|(line, count)| format!("{line} x{count}"))
+            .collect()
     }
 
     #[test]
     fn structure() {
-        insta::assert_snapshot!(outline(&page(&report())).join("\n"), @"");
+        insta::assert_snapshot!(outline(&page(&report())).join("\n"), @r"
+        h1 x1
+        li x1
+        section table x1
+        h2 x1
+        tr x4
+        section time x1
+        h2 x1
+        svg x1
+        polyline x1
+        circle x1
+        polyline x1
+        circle x1
+        polyline x1
+        circle x1
+        svg x1
+        polyline x1
+        circle x2
+        polyline x1
+        circle x2
+        polyline x1
+        circle x2
+        section phases x1
+        h2 x1
+        svg x1
+        rect x9
+        section roofline x1
+        h2 x1
+        h3 x1
+        svg x1
+        polyline x1
+        circle x9
+        ");
     }
 
     #[test]
@@ -383,7 +458,9 @@ pub(super) mod tests {
         for word in ["http", "src=", "url(", "@import", "<script", "<link"] {
             assert!(!page.contains(word), "{word}");
         }
-        assert!(page.contains("&lt;CPU&gt;") && !page.contains("<CPU>") && page.contains("a &amp; b"));
+        assert!(
+            page.contains("&lt;CPU&gt;") && !page.contains("<CPU>") && page.contains("a &amp; b")
+        );
         assert!(!page.contains("NaN") && !page.contains("inf"));
     }
 

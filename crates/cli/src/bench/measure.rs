@@ -28,7 +28,10 @@ pub(super) struct Contest {
 
 impl Contest {
     fn launches(&self) -> impl Iterator<Item = (&str, &Launch)> {
-        let ours = self.ours.iter().map(|(device, launch)| (device.as_str(), launch));
+        let ours = self
+            .ours
+            .iter()
+            .map(|(device, launch)| (device.as_str(), launch));
         // A rival has one device of its own.
         ours.chain(self.rivals.iter().map(|(_, launch)| ("", launch)))
     }
@@ -53,7 +56,8 @@ impl Contest {
             ));
             if let Some((_, launch)) = self.rivals.first() {
                 let task = Task::new(&params, point.n, "", 0)?.at_level(requested);
-                let theirs: MaxLevel = Peer::start(launch)?.ask(&Request::MaxLevel(Box::new(task)))?;
+                let theirs: MaxLevel =
+                    Peer::start(launch)?.ask(&Request::MaxLevel(Box::new(task)))?;
                 if theirs.max_level != Some(accepted) {
                     let said = theirs.max_level.map_or("none".into(), |l| l.to_string());
                     warnings.push(format!(
@@ -97,16 +101,22 @@ impl Contest {
             ));
         }
         let path = folder.join("input.u32");
-        let text = path
-            .to_str()
-            .ok_or_else(|| BenchError::Io(std::io::Error::other("the temporary folder's name is not Unicode")))?;
+        let text = path.to_str().ok_or_else(|| {
+            BenchError::Io(std::io::Error::other(
+                "the temporary folder's name is not Unicode",
+            ))
+        })?;
         let mut peers: Vec<Option<Peer>> = (0..sides).map(|_| None).collect();
         let mut results: Vec<Vec<Run>> = vec![Vec::new(); sides];
         let mut once = |side: usize, run: usize, peers: &mut [Option<Peer>]| {
             let Some((device, launch)) = self.launches().nth(side) else {
                 return Ok(());
             };
-            let what = if run == 0 { "warm-up".into() } else { format!("run {run}") };
+            let what = if run == 0 {
+                "warm-up".into()
+            } else {
+                format!("run {run}")
+            };
             say(format!("{}: {what}", launch.name));
             let seed = self.seed.wrapping_mul(1 << 16).wrapping_add(run as u64);
             let task = Task::new(&params, point.n, text, seed)?.on(device);

@@ -43,7 +43,10 @@ pub(super) struct Peer {
 impl Peer {
     pub(super) fn start(launch: &Launch) -> Result<Self, BenchError> {
         let fail = |error: &dyn std::fmt::Display| {
-            BenchError::peer(&launch.name, format!("{}: {error}", launch.program.display()))
+            BenchError::peer(
+                &launch.name,
+                format!("{}: {error}", launch.program.display()),
+            )
         };
         let mut command = Command::new(&launch.program);
         command
@@ -74,7 +77,9 @@ impl Peer {
         line.push('\n');
         let mut reply = String::new();
         let sent = match &mut self.input {
-            Some(input) => input.write_all(line.as_bytes()).and_then(|()| input.flush()),
+            Some(input) => input
+                .write_all(line.as_bytes())
+                .and_then(|()| input.flush()),
             None => Ok(()),
         };
         let received = sent.and_then(|()| self.output.read_line(&mut reply));
@@ -112,7 +117,10 @@ impl Drop for Peer {
 ///
 /// They lie in bench/rivals/p3-whir/target of the source tree that the working folder is in, or
 /// that this program was built from.
-pub(super) fn p3(threads: usize, keep_memory: bool) -> Result<Vec<(&'static str, Launch)>, BenchError> {
+pub(super) fn p3(
+    threads: usize,
+    keep_memory: bool,
+) -> Result<Vec<(&'static str, Launch)>, BenchError> {
     let working = std::env::current_dir().unwrap_or_default();
     let source = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders: Vec<PathBuf> = working
@@ -171,7 +179,13 @@ mod tests {
             threads: 1,
             keep_memory: false,
         };
-        let error = Peer::start(&launch).unwrap().tell(&Request::Info).unwrap_err();
-        assert!(error.to_string().contains("ended without an answer"), "{error}");
+        let error = Peer::start(&launch)
+            .unwrap()
+            .tell(&Request::Info)
+            .unwrap_err();
+        assert!(
+            error.to_string().contains("ended without an answer"),
+            "{error}"
+        );
     }
 }

@@ -78,9 +78,19 @@ fn point<EF: Extension>(seed: u64, n: usize) -> Vec<Vec<u32>> {
 
 impl Task {
     /// The statement of `params` about the polynomial of 2^n elements in `input`.
-    pub(crate) fn new(params: &Params, n: usize, input: &str, seed: u64) -> Result<Self, BenchError> {
+    pub(crate) fn new(
+        params: &Params,
+        n: usize,
+        input: &str,
+        seed: u64,
+    ) -> Result<Self, BenchError> {
         let protocol = params.protocol_parameters(n)?;
-        let bound = preamble(params, params.padded_num_variables(n), 1 << n, Encoding::U32)?;
+        let bound = preamble(
+            params,
+            params.padded_num_variables(n),
+            1 << n,
+            Encoding::U32,
+        )?;
         let assumption = match params.assumption {
             Assumption::UniqueDecoding => "unique",
             Assumption::Johnson => "johnson",
@@ -230,7 +240,10 @@ mod tests {
         let rival = r#"{"ok":true,"witness_ms":1.0,"commit_ms":1.0,"open_ms":2.0,"prove_ms":3.0,
             "grind_ms":0.5,"verify_ms":0.1,"verified":true,"proof_bytes":10,"proof_sha256":"ab",
             "commitment":"00","value":[1,2,3,4],"peak_memory_bytes":5}"#;
-        let run = serde_json::from_str::<Answer<Run>>(rival).unwrap().into_result().unwrap();
+        let run = serde_json::from_str::<Answer<Run>>(rival)
+            .unwrap()
+            .into_result()
+            .unwrap();
         assert_eq!((run.proof_bytes, run.phases.len()), (10, 0));
     }
 }

@@ -206,10 +206,16 @@ impl Row {
         }
         for rival in &self.p3 {
             if !rival.verified {
-                failures.push(format!("{name}: a proof of p3-whir ({}) does not verify", rival.built));
+                failures.push(format!(
+                    "{name}: a proof of p3-whir ({}) does not verify",
+                    rival.built
+                ));
             }
             if !rival.bytes_equal {
-                failures.push(format!("{name}: bytes differ from p3-whir ({})", rival.built));
+                failures.push(format!(
+                    "{name}: bytes differ from p3-whir ({})",
+                    rival.built
+                ));
             }
         }
         failures
@@ -251,8 +257,16 @@ pub(super) mod tests {
             alternated: true,
             warnings: &[],
         };
-        let ours = [run(12.0 * scale, "a"), run(10.0 * scale, "b"), run(14.0 * scale, "c")];
-        let theirs = [run(24.0 * scale, "a"), run(30.0 * scale, "b"), run(18.0 * scale, "c")];
+        let ours = [
+            run(12.0 * scale, "a"),
+            run(10.0 * scale, "b"),
+            run(14.0 * scale, "c"),
+        ];
+        let theirs = [
+            run(24.0 * scale, "a"),
+            run(30.0 * scale, "b"),
+            run(18.0 * scale, "c"),
+        ];
         let work = Work::of(&params, n).unwrap();
         let rivals = vec![
             Rival::new("native", &theirs, &ours),
@@ -264,7 +278,10 @@ pub(super) mod tests {
     #[test]
     fn figures_are_medians() {
         let row = example(10, 4, 1.0);
-        assert_eq!((row.prove_ms, row.prove_min_ms, row.prove_max_ms), (12.0, 10.0, 14.0));
+        assert_eq!(
+            (row.prove_ms, row.prove_min_ms, row.prove_max_ms),
+            (12.0, 10.0, 14.0)
+        );
         assert_eq!(row.prove_without_grinding_ms, 10.0);
         assert_eq!(row.phases["other"], 7.0);
         assert_eq!(row.peak_memory_bytes, 14 << 20);
@@ -287,15 +304,37 @@ pub(super) mod tests {
     fn names_in_json_are_fixed() {
         let json = serde_json::to_value(example(10, 4, 1.0)).unwrap();
         for name in [
-            "n", "fold", "rate", "extension", "assumption", "security_level", "device", "threads",
-            "prove_ms", "prove_without_grinding_ms", "commit_ms", "open_ms", "verify_ms",
-            "proof_bytes", "peak_memory_bytes", "rate_schedule", "folding_variant", "phases",
-            "verified", "p3", "prove_min_ms", "prove_max_ms",
+            "n",
+            "fold",
+            "rate",
+            "extension",
+            "assumption",
+            "security_level",
+            "device",
+            "threads",
+            "prove_ms",
+            "prove_without_grinding_ms",
+            "commit_ms",
+            "open_ms",
+            "verify_ms",
+            "proof_bytes",
+            "peak_memory_bytes",
+            "rate_schedule",
+            "folding_variant",
+            "phases",
+            "verified",
+            "p3",
+            "prove_min_ms",
+            "prove_max_ms",
         ] {
             assert!(json.get(name).is_some(), "{name}");
         }
         for name in [
-            "built", "prove_ms", "ratio", "bytes_equal", "prove_without_grinding_ms",
+            "built",
+            "prove_ms",
+            "ratio",
+            "bytes_equal",
+            "prove_without_grinding_ms",
             "peak_memory_bytes",
         ] {
             assert!(json["p3"][0].get(name).is_some(), "p3.{name}");

@@ -54,14 +54,21 @@ impl LogAxis {
     /// Round values inside: powers of ten, with 2 and 5 between them where these are few.
     fn ticks(&self) -> Vec<f64> {
         let decades = |steps: &[f64]| -> Vec<f64> {
-            let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
+            let (first, last) = (
+                self.low.log10().floor() as i32,
+                self.high.log10().ceil() as i32,
+            );
             (first..=last)
                 .flat_map(|e| steps.iter().map(move |s| s * 10_f64.powi(e)))
                 .filter(|&v| v >= self.low && v <= self.high)
                 .collect()
         };
         let powers = decades(&[1.0]);
-        if powers.len() >= 3 { powers } else { decades(&[1.0, 2.0, 5.0]) }
+        if powers.len() >= 3 {
+            powers
+        } else {
+            decades(&[1.0, 2.0, 5.0])
+        }
     }
 }
 
@@ -95,7 +102,12 @@ pub(super) struct Series {
 }
 
 /// Time against n, one panel.
-pub(super) fn time_panel(title: &str, ns: (usize, usize), all: &[f64], series: &[Series]) -> String {
+pub(super) fn time_panel(
+    title: &str,
+    ns: (usize, usize),
+    all: &[f64],
+    series: &[Series],
+) -> String {
     const W: f64 = 230.0;
     const H: f64 = 190.0;
     let y = LogAxis::new(all.iter().copied(), H - 24.0, 26.0);
@@ -130,7 +142,12 @@ pub(super) fn time_panel(title: &str, ns: (usize, usize), all: &[f64], series: &
             .iter()
             .map(|&(n, t)| format!("{:.1},{:.1}", x(n), y.at(t)))
             .collect();
-        let _ = write!(out, r#"<polyline class="line {}" points="{}"/>"#, s.class, path.join(" "));
+        let _ = write!(
+            out,
+            r#"<polyline class="line {}" points="{}"/>"#,
+            s.class,
+            path.join(" ")
+        );
         for &(n, t) in &s.points {
             let _ = write!(
                 out,
@@ -213,7 +230,13 @@ pub(super) fn roofline(peak: f64, bandwidth: f64, marks: &[Mark]) -> String {
     const H: f64 = 380.0;
     let ridge = peak / bandwidth;
     let xs = marks.iter().map(|m| m.intensity);
-    let x = LogAxis::new(xs.clone().chain(xs.map(|v| v * 1.6)).chain([ridge / 3.0, ridge * 3.0]), 70.0, W - 20.0);
+    let x = LogAxis::new(
+        xs.clone()
+            .chain(xs.map(|v| v * 1.6))
+            .chain([ridge / 3.0, ridge * 3.0]),
+        70.0,
+        W - 20.0,
+    );
     let slowest = marks.iter().map(|m| m.speed).fold(peak, f64::min);
     let y = LogAxis::new([slowest / 1.3, peak * 1.3], H - 44.0, 14.0);
     let mut out = format!(r#"<svg viewBox="0 0 {W} {H}" role="img" aria-label="roofline">"#);
@@ -297,7 +320,10 @@ mod tests {
 
     #[test]
     fn nothing_escapes() {
-        assert_eq!(escape(r#"<a href='x' b="&">"#), "&lt;a href=&#39;x&#39; b=&quot;&amp;&quot;&gt;");
+        assert_eq!(
+            escape(r#"<a href='x' b="&">"#),
+            "&lt;a href=&#39;x&#39; b=&quot;&amp;&quot;&gt;"
+        );
         let panel = time_panel("<script>", (4, 4), &[1.0], &[]);
         assert!(!panel.contains("<script"));
     }
@@ -307,7 +333,11 @@ mod tests {
         for values in [vec![], vec![3.0], vec![1.0, 1e6], vec![f64::NAN, 0.0, 2.0]] {
             let axis = LogAxis::new(values, 100.0, 0.0);
             assert!(axis.at(axis.low) > axis.at(axis.high));
-            assert!(axis.ticks().iter().all(|t| (0.0..=100.0).contains(&axis.at(*t))));
+            assert!(
+                axis.ticks()
+                    .iter()
+                    .all(|t| (0.0..=100.0).contains(&axis.at(*t)))
+            );
         }
         assert_eq!(LogAxis::new([1.0, 1000.0], 0.0, 1.0).ticks().len(), 4);
     }
@@ -315,6 +345,9 @@ mod tests {
     #[test]
     fn short_numbers() {
         let words = [0.005, 0.25, 1.0, 2.5, 20.0, 1500.0, 1e6, 2.34e10].map(short);
-        assert_eq!(words, ["0.005", "0.25", "1", "2.5", "20", "1.5k", "1M", "23G"]);
+        assert_eq!(
+            words,
+            ["0.005", "0.25", "1", "2.5", "20", "1.5k", "1M", "23G"]
+        );
     }
 }

@@ -94,8 +94,18 @@ pub(super) fn head(report: &Report, setting: &Setting) -> String {
     let _ = write!(
         out,
         "\n{:>2} {:>4} {:>4} {:<12} {:>8} {:>15} {:>8} {:>8} {:>8} {:>7} {:>8} {:>6}",
-        "n", "fold", "rate", "device", "prove ms", "min..max", "no PoW", "commit", "open", "verify",
-        "proof B", "MiB",
+        "n",
+        "fold",
+        "rate",
+        "device",
+        "prove ms",
+        "min..max",
+        "no PoW",
+        "commit",
+        "open",
+        "verify",
+        "proof B",
+        "MiB",
     );
     if !report.rivals.is_empty() {
         let _ = write!(
@@ -126,7 +136,12 @@ pub(super) fn line(row: &Row) -> String {
     );
     for rival in &row.p3 {
         let width = if rival.built == "native" { 9 } else { 10 };
-        let _ = write!(out, " | {:>width$} {:>5.2}x", ms(rival.prove_ms), rival.ratio);
+        let _ = write!(
+            out,
+            " | {:>width$} {:>5.2}x",
+            ms(rival.prove_ms),
+            rival.ratio
+        );
         if rival.built == "native" {
             let _ = write!(out, " {:>6}", mib(rival.peak_memory_bytes));
         }
@@ -150,7 +165,10 @@ pub(super) fn foot(report: &Report) -> String {
     for built in ["native", "default"] {
         let ratios = report.rows.iter().filter_map(|r| r.ratio(built));
         if let Some(mean) = geometric_mean(ratios) {
-            let _ = writeln!(out, "against p3-whir ({built}): {mean:.2}x, geometric mean of the rows");
+            let _ = writeln!(
+                out,
+                "against p3-whir ({built}): {mean:.2}x, geometric mean of the rows"
+            );
         }
     }
     for roof in &report.roofs {
@@ -182,7 +200,7 @@ mod tests {
     #[test]
     fn a_line_has_the_ratio_and_the_verdict() {
         let mut row = example(20, 4, 1.0);
-        insta::assert_snapshot!(line(&row), @"");
+        insta::assert_snapshot!(line(&row), @"20    4    1 cpu:avx2         12.0      10.0..14.0     10.0     6.00     6.00    1.00     1000     14 |      24.0  2.00x     30 |       24.0  2.00x | equal");
         row.verified = false;
         row.p3[1].bytes_equal = false;
         row.security_level = 88;

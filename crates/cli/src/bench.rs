@@ -25,13 +25,16 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use fieldspar_device::{
-    Device, DeviceInfo, DeviceSpec, Host, ParseSpecError, Unavailable, available_memory,
-};
+use fieldspar_device::{Device, DeviceInfo, DeviceSpec, Host, ParseSpecError, Unavailable};
 use fieldspar_whir::error::ParamsError;
 use fieldspar_whir::params::{Assumption, ExtensionDegree, RateSchedule};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
+
+use crate::args::VERSION;
+use crate::context::{Context, Outcome};
+use crate::failure::{Failure, Kind};
+use crate::json;
 
 use self::grid::{Grid, Point, Setting, points};
 use self::measure::Contest;
@@ -157,15 +160,17 @@ pub(crate) fn arguments(arguments: Vec<OsString>) -> Vec<OsString> {
 
 /// What the surroundings have settled.
 #[derive(Clone, Debug)]
-pub(crate) struct Setup {
+struct Setup {
     /// Threads of every process; the current pool has as many.
-    pub(crate) threads: usize,
-    /// Whether the result goes to standard output as JSON.
-    pub(crate) json: bool,
+    threads: usize,
+    /// Whether the table goes to standard output.
+    table: bool,
     /// The device where `--devices` names none.
-    pub(crate) device: DeviceSpec,
+    device: DeviceSpec,
+    /// Bytes that all processes may hold together.
+    memory: u64,
     /// No progress on standard error.
-    pub(crate) quiet: bool,
+    quiet: bool,
 }
 
 /// Why there is no result.
@@ -199,6 +204,24 @@ impl BenchError {
         Self::Peer {
             name: name.to_owned(),
             reason: reason.into(),
+        }
+    }
+}
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Self {
+        let message = error.to_string();
+        match error {
+            BenchError::Spec(error) => error.into(),
+            BenchError::Unavailable(error) => error.into(),
+            BenchError::Params(error) => error.into(),
+            BenchError::Extension(_) | BenchError::NoRow { .. } | BenchError::NoRival { .. } => {
+                Self::usage(message)
+            }
+            BenchError::Io(_) => Self::input(message),
+            BenchError::File { path, .. } => Self::input(message).at(path.display().to_string()),
+            BenchError::Peer { name, .. } => Self::internal(message).at(name),
+            BenchError::Json(_) => Self::internal(message),
         }
     }
 }
@@ -310,30 +333,42 @@ fn environment(args: &BenchArgs) -> Value {
         .map(|&(name, value)| (name.into(), value.into()))
         .collect();
     let both = args.rival_malloc == RivalMalloc::Keep;
-    json!({ "variables": variables, "set_for": if both { "both" } else { "fieldspar" } })
+    serde_json::json!({ "variables": variables, "set_for": if both { "both" } else { "fieldspar" } })
 }
 
-/// Answers the line protocol until standard input ends.
-fn serve() -> Result<(), BenchError> {
-    Ok(child::serve(io::stdin().lock(), io::stdout().lock())?)
-}
-
-/// Runs the bench, printing the table as it grows. `None` if this process was a child.
-pub(crate) fn run(args: &BenchArgs, setup: &Setup) -> Result<Option<Report>, BenchError> {
+/// Runs the bench, printing the table as it grows.
+pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
     if args.child {
-        return serve().map(|()| None);
+        child::serve(io::stdin().lock(), io::stdout().lock()).map_err(BenchError::from)?;
+        return Ok(Outcome::new(String::new(), Map::new()));
     }
     let dash = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
-    // Standard output holds one thing only.
-    let table = !setup.json && !dash(&args.json_file) && !dash(&args.html);
-    let report = measure(args, setup, table)?;
+    let setup = Setup {
+        threads: context.threads(),
+        // Standard output holds one thing only.
+        table: !context.json() && !dash(&args.json_file) && !dash(&args.html),
+        device: DeviceSpec::resolve(context.device_flag().map(String::as_str))?.0,
+        memory: context.memory_limit()?.bytes(),
+        quiet: context.quiet() || context.json(),
+    };
+    let report = measure(args, &setup)?;
+    let fields = json::fields(serde_json::to_value(&report).map_err(BenchError::from)?);
+    let mut outcome = Outcome::new(String::new(), fields);
+    outcome.device = Some(report.device.clone());
+    let failures = report.failures();
+    if !failures.is_empty() {
+        failures.iter().for_each(|failure| context.warn(failure));
+        outcome.exit_code = Kind::Mismatch.exit_code();
+    }
     if let Some(path) = &args.json_file {
-        write(path, &(serde_json::to_string_pretty(&report)? + "\n"))?;
+        let whole = json::object(context, report.command, &outcome);
+        let text = serde_json::to_string_pretty(&whole).map_err(BenchError::from)?;
+        write(path, &(text + "\n"))?;
     }
     if let Some(path) = &args.html {
         write(path, &html::page(&report))?;
     }
-    Ok(Some(report))
+    Ok(outcome)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), BenchError> {
@@ -358,7 +393,7 @@ fn write(path: &Path, text: &str) -> Result<(), BenchError> {
     file.persist(path).map_err(|e| fail(e.error)).map(drop)
 }
 
-fn measure(args: &BenchArgs, setup: &Setup, table: bool) -> Result<Report, BenchError> {
+fn measure(args: &BenchArgs, setup: &Setup) -> Result<Report, BenchError> {
     let setting = setting(args)?;
     let rows = chosen(args)?;
     let devices = devices(args, setup)?;
@@ -387,7 +422,7 @@ fn measure(args: &BenchArgs, setup: &Setup, table: bool) -> Result<Report, Bench
         .collect::<Result<_, _>>()?;
     let mut report = Report {
         schema: 1,
-        version: env!("CARGO_PKG_VERSION"),
+        version: VERSION,
         command: "whir bench",
         device,
         threads: setup.threads,
@@ -413,10 +448,10 @@ fn measure(args: &BenchArgs, setup: &Setup, table: bool) -> Result<Report, Bench
         runs: args.runs as usize,
         threads: setup.threads,
         seed: args.seed,
-        memory: available_memory(),
+        memory: setup.memory,
     };
     let folder = tempfile::tempdir()?;
-    if table {
+    if setup.table {
         progress.print(&table::head(&report, &setting));
     }
     for point in rows {
@@ -429,7 +464,7 @@ fn measure(args: &BenchArgs, setup: &Setup, table: bool) -> Result<Report, Bench
         match contest.measure(setting.params(point), point, folder.path(), &mut say)? {
             Ok(rows) => {
                 for row in rows {
-                    if table {
+                    if setup.table {
                         progress.print(&table::line(&row));
                     }
                     for warning in &row.warnings {
@@ -445,7 +480,7 @@ fn measure(args: &BenchArgs, setup: &Setup, table: bool) -> Result<Report, Bench
         progress.step();
     }
     progress.finish();
-    if table {
+    if setup.table {
         progress.print(&table::foot(&report));
     }
     Ok(report)
@@ -521,8 +556,9 @@ mod tests {
     fn a_device_is_never_replaced() {
         let setup = Setup {
             threads: 1,
-            json: false,
+            table: false,
             device: DeviceSpec::Auto,
+            memory: 0,
             quiet: true,
         };
         let twice = devices(&parse(&["--devices", "cpu:portable,cpu:portable"]), &setup).unwrap();

@@ -1,44 +1,169 @@
-//! The one binary.
+//! The one binary: parsing, printing, exit codes.
 #![forbid(unsafe_code)]
 
+mod args;
 mod bench;
+mod context;
+mod devices;
+mod failure;
+mod json;
+mod manual;
+mod progress;
+mod selftest;
+mod trace;
+mod whir;
 
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
-#[derive(Parser)]
-struct Cli {
-    #[command(subcommand)]
-    verb: Verb,
-}
+use clap::{CommandFactory, Parser};
 
-#[derive(Subcommand)]
-enum Verb {
-    /// WHIR polynomial commitments.
-    #[command(subcommand)]
-    Whir(Whir),
-}
+use crate::args::{Cli, Color, Command, GlobalArgs, WhirCommand};
+use crate::context::{Context, Outcome};
+use crate::failure::Failure;
 
-#[derive(Subcommand)]
-enum Whir {
-    /// Measure.
-    Bench(Box<bench::BenchArgs>),
-}
-
-fn main() -> std::process::ExitCode {
-    let Verb::Whir(Whir::Bench(args)) =
-        Cli::parse_from(bench::arguments(std::env::args_os().collect())).verb;
-    let setup = bench::Setup {
-        threads: rayon::current_num_threads(),
-        json: false,
-        device: fieldspar_device::DeviceSpec::Auto,
-        quiet: false,
-    };
-    match bench::run(&args, &setup) {
-        Ok(report) if report.as_ref().is_none_or(|r| r.failures().is_empty()) => 0.into(),
-        Ok(_) => 1.into(),
-        Err(error) => {
-            eprintln!("error: {error}");
-            2.into()
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = bench::arguments(std::env::args_os().collect());
+    // Errors of the command line itself must know how to show themselves before it is parsed.
+    let json = arguments.iter().any(|a| a == "--json");
+    ExitCode::from(match Cli::try_parse_from(arguments) {
+        Ok(cli) => run(cli),
+        Err(error) if error.use_stderr() && json => {
+            let text = error.render().to_string();
+            let text = text.trim().trim_start_matches("error: ");
+            report(&Failure::usage(text), true, None)
         }
+        Err(error) => {
+            let code = if error.use_stderr() { 2 } else { 0 };
+            // A closed pipe: nobody is left to tell.
+            let _ = error.print();
+            code
+        }
+    })
+}
+
+fn run(cli: Cli) -> u8 {
+    let Cli { global, command } = cli;
+    start_log(&global);
+    let panic = catch_panic_message();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(global.threads.map_or(0, usize::from))
+        .build();
+    let pool = match pool {
+        Ok(pool) => pool,
+        Err(error) => {
+            let failure = Failure::internal(format!("cannot start the worker threads: {error}"));
+            return report(&failure, global.json, Some(&global));
+        }
+    };
+    let context = Context::new(global.clone(), pool.current_num_threads());
+    let begin = Instant::now();
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        pool.install(|| dispatch(&command, &context))
+    }))
+    .unwrap_or_else(|_| {
+        let message = panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Err(Failure::internal(message.unwrap_or_else(|| "panic".into())))
+    });
+    context.keep_span(command.name(), begin);
+    let result = result.and_then(|outcome| {
+        trace::write(&context, command.name())?;
+        print(&context, &command, &outcome)?;
+        Ok(outcome)
+    });
+    match result {
+        Ok(outcome) => outcome.exit_code,
+        Err(failure) => report(&failure, context.json(), Some(&global)),
     }
+}
+
+fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
+    match command {
+        Command::Devices => devices::run(context),
+        Command::Selftest => selftest::run(context),
+        Command::Completions { shell } => manual::completions(*shell),
+        Command::Man => manual::page(),
+        Command::Whir(verb) => match verb {
+            WhirCommand::Demo(args) => whir::demo::run(args, context),
+            WhirCommand::Prove(args) => whir::prove::run(args, context),
+            WhirCommand::Verify(args) => whir::verify::run(args, context),
+            WhirCommand::Inspect(args) => whir::inspect::run(args, context),
+            WhirCommand::Export(args) => whir::export::run(args, context),
+            WhirCommand::Plan(args) => whir::plan::run(args, context),
+            WhirCommand::Bench(args) => bench::run(args, context),
+        },
+    }
+}
+
+/// Data on stdout. A reader that has gone away (`| head`) is no failure; a full disk is.
+fn print(context: &Context, command: &Command, outcome: &Outcome) -> Result<(), Failure> {
+    let text = if context.json() {
+        format!("{}\n", json::object(context, command.name(), outcome))
+    } else {
+        outcome.text.clone()
+    };
+    let mut stdout = std::io::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::input(format!("cannot write the result: {error}")).at("stdout"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn report(failure: &Failure, json: bool, global: Option<&GlobalArgs>) -> u8 {
+    let line = if json {
+        failure.to_json().to_string()
+    } else {
+        let word = global.map_or_else(|| "error:".into(), |g| g.paint("error:", "31"));
+        // Most messages name the place already.
+        match &failure.at {
+            Some(at) if !failure.message.contains(at.as_str()) => {
+                format!("{word} {at}: {}", failure.message)
+            }
+            _ => format!("{word} {}", failure.message),
+        }
+    };
+    let _ = writeln!(std::io::stderr(), "{line}");
+    failure.kind.exit_code()
+}
+
+fn start_log(global: &GlobalArgs) {
+    let level = match (global.json, global.verbose) {
+        (_, 0) => return,
+        // With --json stderr holds nothing but the error.
+        (true, _) => return,
+        (false, 1) => tracing::Level::INFO,
+        (false, _) => tracing::Level::DEBUG,
+    };
+    // A second subscriber cannot be there yet; if it were, its choice stands.
+    let _ = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_ansi(global.color == Color::Always)
+        .with_target(false)
+        .try_init();
+}
+
+/// A panic becomes one line like any other failure.
+fn catch_panic_message() -> Arc<Mutex<Option<String>>> {
+    let slot = Arc::new(Mutex::new(None));
+    let inner = Arc::clone(&slot);
+    std::panic::set_hook(Box::new(move |info| {
+        let mut slot = inner.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.get_or_insert_with(|| info.to_string());
+    }));
+    slot
+}
+
+/// The command line as clap sees it, for the manual and the completions.
+fn command_line() -> clap::Command {
+    Cli::command()
 }

@@ -23,7 +23,7 @@ pub(super) struct Contest {
     pub(super) threads: usize,
     pub(super) seed: u64,
     /// Bytes that the sides may hold together.
-    pub(super) memory: Option<u64>,
+    pub(super) memory: u64,
 }
 
 impl Contest {
@@ -92,7 +92,7 @@ impl Contest {
             .peak_memory_bytes
             .saturating_mul(2)
             .saturating_mul(sides as u64);
-        let alternated = sides == 1 || self.memory.is_none_or(|have| need < have);
+        let alternated = sides == 1 || need < self.memory;
         if !alternated {
             warnings.push(format!(
                 "n={} fold {} rate {}: the sides ran one after the other, not in turn: together \

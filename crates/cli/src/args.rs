@@ -1,0 +1,147 @@
+//! The command line.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fieldspar_device::parse_bytes;
+
+use crate::bench::BenchArgs;
+use crate::whir::{
+    demo::DemoArgs, export::ExportArgs, inspect::InspectArgs, plan::PlanArgs, prove::ProveArgs,
+    verify::VerifyArgs,
+};
+
+/// The Plonky3 release whose proofs these are; a test compares it with the library's.
+pub(crate) const P3: &str = "0.8.0";
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (p3 0.8.0)");
+
+/// The heavy parts of zero-knowledge proving on whatever silicon is there
+#[derive(Debug, Parser)]
+#[command(name = "fieldspar", version = VERSION, propagate_version = true, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   done, or the answer is yes
+  1   the answer is no: an invalid proof, a refused statement or plan
+  2   the command line or its parameters are refused
+  3   a file is missing, malformed or cannot be written
+  4   the device named cannot be had
+  5   not enough memory, by plan
+  6   a device differs from the reference
+  70  a mistake in this program
+
+Results go to stdout, everything else to stderr.";
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Flags of every verb.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub(crate) struct GlobalArgs {
+    /// Device to run on: auto, cpu, cpu:portable, cpu:avx2, cpu:avx512, cpu:neon. Without the flag
+    /// FIELDSPAR_DEVICE counts, then auto. A named device never falls back to another
+    #[arg(long, global = true, value_name = "SPEC")]
+    pub(crate) device: Option<String>,
+
+    /// Worker threads [default: RAYON_NUM_THREADS, else one per core]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
+    /// Most memory to use, such as 6G or 800M; FIELDSPAR_MAX_MEMORY and the machine may set less
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes)]
+    pub(crate) max_memory: Option<u64>,
+
+    /// Print the result as one JSON object; errors too, on stderr
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Write where the time went as a trace for Perfetto or chrome://tracing
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+
+    /// Say more on stderr; twice for debugging
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+
+    /// Say only errors on stderr
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Colour on stderr
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: Color,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the devices, with what they can do or why they cannot be had
+    Devices,
+    /// Compare each available device, or the one named by --device, with Plonky3
+    Selftest,
+    /// Commit to a multilinear polynomial, open it at a point, verify it
+    #[command(subcommand)]
+    Whir(WhirCommand),
+    /// Print a completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WhirCommand {
+    /// Prove and verify a built-in polynomial
+    Demo(DemoArgs),
+    /// Commit to the polynomial in a file, open it at a point, write the proof
+    Prove(ProveArgs),
+    /// Verify a proof file with Plonky3's own verifier
+    Verify(VerifyArgs),
+    /// Show what a proof file says, without verifying it
+    Inspect(InspectArgs),
+    /// Write a proof in Plonky3's own types, for checking it without this program
+    Export(ExportArgs),
+    /// Say what a proof would cost, before any work
+    Plan(PlanArgs),
+    /// Measure proving against Plonky3
+    Bench(BenchArgs),
+}
+
+impl Command {
+    /// The verb, as `command` in JSON.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Devices => "devices",
+            Self::Selftest => "selftest",
+            Self::Completions { .. } => "completions",
+            Self::Man => "man",
+            Self::Whir(verb) => match verb {
+                WhirCommand::Demo(_) => "whir demo",
+                WhirCommand::Prove(_) => "whir prove",
+                WhirCommand::Verify(_) => "whir verify",
+                WhirCommand::Inspect(_) => "whir inspect",
+                WhirCommand::Export(_) => "whir export",
+                WhirCommand::Plan(_) => "whir plan",
+                WhirCommand::Bench(_) => "whir bench",
+            },
+        }
+    }
+}

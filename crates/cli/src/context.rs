@@ -1,0 +1,194 @@
+//! What every verb works with: settings, the device, and the way to talk.
+#![forbid(unsafe_code)]
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use fieldspar_device::{Device, DeviceInfo, DeviceSpec, MemoryLimit};
+use fieldspar_whir::cpu::CpuEngine;
+use fieldspar_whir::profile::Span;
+use serde_json::{Map, Value};
+
+use crate::args::{Color, GlobalArgs};
+use crate::failure::{Failure, Kind};
+
+/// What a verb found out.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// For people; ends with a newline unless empty.
+    pub(crate) text: String,
+    /// The verb's own fields, after the common head.
+    pub(crate) fields: Map<String, Value>,
+    /// The device that ran, if one did.
+    pub(crate) device: Option<DeviceInfo>,
+    /// How the process ends.
+    pub(crate) exit_code: u8,
+}
+
+impl Outcome {
+    pub(crate) const fn new(text: String, fields: Map<String, Value>) -> Self {
+        Self {
+            text,
+            fields,
+            device: None,
+            exit_code: 0,
+        }
+    }
+
+    pub(crate) fn on(mut self, device: &Device) -> Self {
+        self.device = Some(device.info().clone());
+        self
+    }
+
+    /// 0 for yes, 1 for no.
+    pub(crate) const fn answer(mut self, yes: bool) -> Self {
+        self.exit_code = if yes { 0 } else { 1 };
+        self
+    }
+}
+
+/// Settings and the collected warnings of one run.
+#[derive(Debug)]
+pub(crate) struct Context {
+    global: GlobalArgs,
+    threads: usize,
+    started: Instant,
+    warnings: Mutex<Vec<String>>,
+    spans: Mutex<Vec<Span>>,
+}
+
+impl Context {
+    pub(crate) fn new(global: GlobalArgs, threads: usize) -> Self {
+        Self {
+            global,
+            threads,
+            started: Instant::now(),
+            warnings: Mutex::default(),
+            spans: Mutex::default(),
+        }
+    }
+
+    /// Worker threads of the pool that everything runs in.
+    pub(crate) const fn threads(&self) -> usize {
+        self.threads
+    }
+
+    pub(crate) const fn json(&self) -> bool {
+        self.global.json
+    }
+
+    pub(crate) const fn quiet(&self) -> bool {
+        self.global.quiet
+    }
+
+    pub(crate) fn trace_path(&self) -> Option<&Path> {
+        self.global.trace.as_deref()
+    }
+
+    pub(crate) const fn device_flag(&self) -> Option<&String> {
+        self.global.device.as_ref()
+    }
+
+    /// Opens the device that flag or environment name, else the best.
+    pub(crate) fn open_device(&self) -> Result<Device, Failure> {
+        let (spec, _) = DeviceSpec::resolve(self.global.device.as_deref())?;
+        Ok(Device::open(&spec)?)
+    }
+
+    /// For verbs that run no kernel: a named device must exist all the same, and is not used.
+    pub(crate) fn unused_device(&self) -> Result<(), Failure> {
+        let Some(flag) = &self.global.device else {
+            return Ok(());
+        };
+        let spec: DeviceSpec = flag.parse()?;
+        Device::open(&spec)?;
+        if !matches!(flag.as_str(), "auto" | "cpu") {
+            self.warn(&format!(
+                "--device {flag} has no effect here: p3's own code does the work, on the processor"
+            ));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn memory_limit(&self) -> Result<MemoryLimit, Failure> {
+        MemoryLimit::resolve(self.global.max_memory).map_err(|e| Failure::usage(e.to_string()))
+    }
+
+    /// Kept for `warnings`, and a line on stderr unless quiet.
+    pub(crate) fn warn(&self, line: &str) {
+        let mut warnings = lock(&self.warnings);
+        if warnings.iter().any(|w| w == line) {
+            return;
+        }
+        warnings.push(line.to_owned());
+        drop(warnings);
+        if !self.global.quiet {
+            let _ = writeln!(
+                std::io::stderr(),
+                "{} {line}",
+                self.global.paint("warning:", "33")
+            );
+        }
+    }
+
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        lock(&self.warnings).clone()
+    }
+
+    /// Keeps an engine's spans for `--trace`; they began at `origin`.
+    pub(crate) fn keep_spans(&self, origin: Instant, spans: Vec<Span>) {
+        let offset = origin.saturating_duration_since(self.started);
+        lock(&self.spans).extend(spans.into_iter().map(|mut span| {
+            span.start += offset;
+            span
+        }));
+    }
+
+    /// A span of our own, that began at `begin` and ends now.
+    pub(crate) fn keep_span(&self, name: &'static str, begin: Instant) {
+        lock(&self.spans).push(Span {
+            name,
+            start: begin.saturating_duration_since(self.started),
+            length: begin.elapsed(),
+        });
+    }
+
+    pub(crate) fn spans(&self) -> Vec<Span> {
+        lock(&self.spans).clone()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl GlobalArgs {
+    /// Colours text for stderr where that is wanted.
+    pub(crate) fn paint(&self, text: &str, code: &str) -> String {
+        let colored = match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+            }
+        };
+        if colored {
+            format!("\x1b[1;{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// The engine of an opened device.
+pub(crate) fn engine(device: &Device) -> Result<CpuEngine, Failure> {
+    match device.cpu_variant() {
+        Some(variant) => Ok(CpuEngine::new(variant)?),
+        None => Err(Failure::new(
+            Kind::Unavailable,
+            format!("this build has no WHIR engine for {}", device.info().spec),
+        )),
+    }
+}

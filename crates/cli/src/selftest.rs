@@ -1,0 +1,56 @@
+//! `selftest`: each device against Plonky3.
+#![forbid(unsafe_code)]
+
+use fieldspar_device::{CpuVariant, Device, DeviceInfo, DeviceSpec};
+use fieldspar_whir::selftest;
+use serde_json::json;
+
+use crate::context::{Context, Outcome};
+use crate::failure::{Failure, Kind};
+use crate::json::fields;
+
+/// The named device, or all that are here.
+pub(crate) fn run(context: &Context) -> Result<Outcome, Failure> {
+    let chosen = context.open_device()?;
+    let named = context.device_flag().is_some_and(|flag| flag != "auto");
+    let devices: Vec<Device> = if named {
+        vec![chosen.clone()]
+    } else {
+        CpuVariant::ALL
+            .into_iter()
+            .filter(|v| v.is_available())
+            .map(|v| Device::open(&DeviceSpec::from(v)))
+            .collect::<Result<_, _>>()?
+    };
+    let mut rows = Vec::new();
+    let mut text = String::new();
+    let mut failed = false;
+    for device in &devices {
+        let DeviceInfo { spec, .. } = device.info();
+        let Some(variant) = device.cpu_variant() else {
+            continue;
+        };
+        let (passed, operation, reason) = match selftest::selftest(variant) {
+            Ok(()) => (true, None, None),
+            Err(e) => (
+                false,
+                Some(e.operation.to_string()),
+                Some(e.reason.to_string()),
+            ),
+        };
+        failed |= !passed;
+        let says = match (&operation, &reason) {
+            (Some(operation), Some(reason)) => format!("FAILED in {operation}: {reason}"),
+            _ => format!("agrees with Plonky3: {}", selftest::OPERATIONS.join(", ")),
+        };
+        text.push_str(&format!("{spec:14} {says}\n"));
+        rows.push(json!({
+            "spec": spec, "passed": passed, "operation": operation, "reason": reason,
+        }));
+    }
+    let mut outcome = Outcome::new(text, fields(json!({"devices": rows}))).on(&chosen);
+    if failed {
+        outcome.exit_code = Kind::Mismatch.exit_code();
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,47 @@
+//! `--trace`: where the time went, in the trace event format of Chrome and Perfetto.
+//!
+//! Complete events (`ph: X`) with microseconds since the start of the program; an event that lies
+//! inside another on the same thread is drawn below it.
+#![forbid(unsafe_code)]
+
+use fieldspar_whir::profile::Span;
+use fieldspar_whir::proof::write_file;
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::whir::output;
+
+fn micros(duration: std::time::Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e3
+}
+
+fn events(command: &str, spans: &[Span]) -> Value {
+    let process = std::process::id();
+    let mut events = vec![json!({
+        "name": "process_name", "ph": "M", "pid": process, "tid": 1,
+        "args": {"name": format!("fieldspar {command}")},
+    })];
+    events.extend(spans.iter().map(|span| {
+        json!({
+            "name": span.name,
+            "cat": "fieldspar",
+            "ph": "X",
+            "ts": micros(span.start),
+            "dur": micros(span.length),
+            "pid": process,
+            "tid": 1,
+        })
+    }));
+    json!({"displayTimeUnit": "ms", "traceEvents": events})
+}
+
+/// Writes the trace, if one is asked for. A file that is there is replaced.
+pub(crate) fn write(context: &Context, command: &str) -> Result<(), Failure> {
+    let Some(path) = context.trace_path() else {
+        return Ok(());
+    };
+    output::check(path, true)?;
+    let text = events(command, &context.spans()).to_string();
+    Ok(write_file(path, text.as_bytes(), true)?)
+}

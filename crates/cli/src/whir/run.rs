@@ -1,0 +1,231 @@
+//! From an input to a proof that was verified: what `demo` and `prove` share.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fieldspar_device::{Device, OutOfMemory};
+use fieldspar_whir::cpu::CpuEngine;
+use fieldspar_whir::engine::Engine;
+use fieldspar_whir::field::{EF4, EF5, Extension};
+use fieldspar_whir::input::Input;
+use fieldspar_whir::params::{ExtensionDegree, Params};
+use fieldspar_whir::plan::{MemoryShape, peak_memory_bytes};
+use fieldspar_whir::proof::{AnyProofFile, ProofFile};
+use fieldspar_whir::statement;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::context::{Context, engine};
+use crate::failure::Failure;
+use crate::json::{fields, ms};
+use crate::progress;
+use crate::whir::point::{self, At};
+use crate::whir::statement::View;
+
+/// What the program holds beside the proof's data.
+const BASE_BYTES: u64 = 16 << 20;
+
+/// Bytes that proving `n` variables holds at the peak. Our engines have no table of weights before
+/// the first fold.
+pub(crate) fn peak_bytes(params: &Params, n: usize) -> Result<u64, Failure> {
+    let mut shape = MemoryShape::new(params, n)?;
+    shape.log_weights = shape.num_variables.saturating_sub(params.folds.first());
+    Ok(peak_memory_bytes(&shape).saturating_add(BASE_BYTES))
+}
+
+/// Refuses, before any work, parameters that p3 refuses and a proof that memory does not hold.
+/// `reading` is what getting the input takes.
+pub(crate) fn check(
+    context: &Context,
+    params: &Params,
+    n: usize,
+    reading: u64,
+) -> Result<(), Failure> {
+    params.check(n)?;
+    let need = peak_bytes(params, n)?.max(reading);
+    let have = context.memory_limit()?.bytes();
+    if need > have {
+        let what = format!("whir prove, n = {n},");
+        return Err(OutOfMemory::new(what, need, have).into());
+    }
+    Ok(())
+}
+
+/// A proof that was verified, and how it came about.
+pub(crate) struct Made {
+    pub(crate) view: View,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) commit: Duration,
+    pub(crate) open: Duration,
+    pub(crate) verify: Duration,
+    pub(crate) phases: BTreeMap<&'static str, Duration>,
+}
+
+/// Proves the input at a point on the device, and verifies the proof as the file will hold it.
+pub(crate) fn make(
+    context: &Context,
+    device: &Device,
+    params: &Params,
+    input: Input,
+    at: &At,
+) -> Result<Made, Failure> {
+    match params.degree {
+        ExtensionDegree::Four => make_over::<EF4>(context, device, params, input, at),
+        ExtensionDegree::Five => make_over::<EF5>(context, device, params, input, at),
+    }
+}
+
+fn make_over<EF>(
+    context: &Context,
+    device: &Device,
+    params: &Params,
+    input: Input,
+    at: &At,
+) -> Result<Made, Failure>
+where
+    EF: Extension,
+    CpuEngine: Engine<EF>,
+    ProofFile<EF>: Into<AnyProofFile>,
+{
+    let own = input.elements.len().max(1).next_power_of_two().ilog2() as usize;
+    let committed = params.padded_num_variables(own);
+    let coordinates = at.coordinates(own, committed, params.degree)?;
+    let point = point::elements::<EF>(&coordinates);
+
+    let engine = engine(device)?;
+    let profile = Engine::<EF>::profile(&engine).clone();
+    profile.clear();
+    let origin = Instant::now();
+    let proved = progress::watch(context, "proving", &profile, || {
+        statement::prove::<EF, _>(&engine, params, input, |_| point)
+    })?;
+    context.keep_spans(origin, profile.spans());
+    let phases = profile.totals();
+    drop(engine);
+
+    let bytes = proved.file.encode()?;
+    // What was written is what is verified, not what is in memory.
+    let file = ProofFile::<EF>::decode(&bytes)?;
+    let begin = Instant::now();
+    let (verdict, verify) = progress::timed(|| statement::verify(&file));
+    verdict?;
+    context.keep_span("verify", begin);
+    Ok(Made {
+        view: View::of(&file.into()),
+        bytes,
+        commit: proved.commit,
+        open: proved.open,
+        verify,
+        phases,
+    })
+}
+
+impl Made {
+    fn prove(&self) -> Duration {
+        self.commit + self.open
+    }
+
+    fn grind(&self) -> Duration {
+        self.phases.get("grind").copied().unwrap_or_default()
+    }
+
+    pub(crate) fn sha256(&self) -> String {
+        let digest = Sha256::digest(&self.bytes);
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Statement, sizes and times under the documented names.
+    pub(crate) fn fields(&self) -> Map<String, Value> {
+        let phases: Map<String, Value> = self
+            .phases
+            .iter()
+            .map(|(name, time)| ((*name).to_owned(), json!(ms(*time))))
+            .collect();
+        let mut all = self.view.fields();
+        all.extend(fields(json!({
+            "proof_bytes": self.bytes.len(),
+            "proof_sha256": self.sha256(),
+            "commit_ms": ms(self.commit),
+            "open_ms": ms(self.open),
+            "prove_ms": ms(self.prove()),
+            "grind_ms": ms(self.grind()),
+            "phases": phases,
+            "peak_memory_bytes": peak_memory(),
+            "verify_ms": ms(self.verify),
+            "valid": true,
+        })));
+        all
+    }
+
+    /// The times as a table.
+    pub(crate) fn times_text(&self) -> String {
+        let line = |name: &str, time: Duration| format!("  {name:<18}{:>10.2} ms\n", ms(time));
+        let mut text = format!(
+            "proved in {:.2} ms (commit {:.2}, open {:.2})\n",
+            ms(self.prove()),
+            ms(self.commit),
+            ms(self.open)
+        );
+        let mut rest = self.prove();
+        let mut phases: Vec<_> = self.phases.iter().collect();
+        phases.sort_by_key(|(_, time)| std::cmp::Reverse(**time));
+        for (name, time) in phases {
+            text.push_str(&line(name, *time));
+            rest = rest.saturating_sub(*time);
+        }
+        text.push_str(&line("other", rest));
+        text
+    }
+}
+
+/// The line that says what ran.
+pub(crate) fn device_text(device: &Device, context: &Context) -> String {
+    format!(
+        "device       {device}, {} threads ({})\n",
+        context.threads(),
+        device.info().why
+    )
+}
+
+/// The most memory this process has held, in bytes; `None` where the system does not say.
+pub(crate) fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// Reads a file that must not be larger than `limit`.
+pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::input(format!("cannot read {}: {error}", path.display()))
+            .at(path.display().to_string())
+    };
+    let file = File::open(path).map_err(failed)?;
+    let mut data = Vec::new();
+    file.take(limit + 1)
+        .read_to_end(&mut data)
+        .map_err(failed)?;
+    if data.len() as u64 > limit {
+        return Err(Failure {
+            have: Some(limit),
+            ..Failure::input(format!("{} is larger than {limit} bytes", path.display()))
+                .at(path.display().to_string())
+        });
+    }
+    Ok(data)
+}
+
+/// Far above the largest proof whose commitment anyone would send.
+const MAX_PROOF_FILE: u64 = 1 << 30;
+
+/// Reads and decodes a proof file: its bytes and its content.
+pub(crate) fn read_proof(path: &Path) -> Result<(Vec<u8>, AnyProofFile), Failure> {
+    let data = read_bounded(path, MAX_PROOF_FILE)?;
+    let file = AnyProofFile::decode(&data).map_err(|e| Failure::from(e).in_file(path))?;
+    Ok((data, file))
+}

@@ -328,7 +328,7 @@ fn ours(devices: &[DeviceInfo], threads: usize) -> Result<Vec<(String, Launch)>,
 }
 
 fn environment(args: &BenchArgs) -> Value {
-    let variables: serde_json::Map<String, Value> = KEEP_MEMORY
+    let variables: Map<String, Value> = KEEP_MEMORY
         .iter()
         .map(|&(name, value)| (name.into(), value.into()))
         .collect();

@@ -38,9 +38,9 @@ pub(super) fn page(report: &Report) -> String {
 }
 
 fn header(out: &mut String, report: &Report) {
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<header><h1>WHIR bench</h1><p>fieldspar {}, grid <b>{}</b>, {}, {} threads, {}; medians of {}</p>\n",
+        "<header><h1>WHIR bench</h1><p>fieldspar {}, grid <b>{}</b>, {}, {} threads, {}; medians of {}</p>",
         escape(report.version),
         escape(&report.grid),
         escape(&report.host.cpu),

@@ -53,7 +53,7 @@ impl Work {
         }
         let vars = shape.num_variables;
         let first = params.folding_schedule(n)?.first().copied().unwrap_or(0);
-        let tables = |vars: usize| 2 * ext << vars;
+        let tables = |vars: usize| (2 * ext) << vars;
         bytes_moved += 2 * (4 << vars) + tables(vars - first);
         for left in 1..=vars - first {
             bytes_moved += tables(left) + tables(left - 1);

@@ -100,7 +100,11 @@ pub fn evaluate<EF: Extension>(elements: &[F], point: &[EF]) -> EF {
         .collect();
     for &z in point {
         let (low, high) = values.split_at(values.len() / 2);
-        values = low.iter().zip(high).map(|(&a, &b)| a + z * (b - a)).collect();
+        values = low
+            .iter()
+            .zip(high)
+            .map(|(&a, &b)| a + z * (b - a))
+            .collect();
     }
     values[0]
 }

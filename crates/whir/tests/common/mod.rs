@@ -2,7 +2,9 @@
 #![allow(dead_code, clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 pub mod files;
+pub mod lying;
 pub mod naive;
+pub mod tampering;
 
 use fieldspar_whir::driver::Proof;
 use fieldspar_whir::engine::Engine;
@@ -214,6 +216,16 @@ pub fn all_kinds<EF: Extension, L: Layout<F, EF>, E: Engine<EF>>(
         2,
         Some(&[point(n, 1)]),
     );
+    let (tables, protocol) = several(fold);
+    let points: Vec<Point<EF>> = [5, 5, 7, 4].iter().map(|&m| point(m, m as u64)).collect();
+    let params = params(level, fold, assumption);
+    agree::<EF, L, E>(engine(), &tables, &protocol, &params, 0, Some(&points));
+    agree::<EF, L, E>(engine(), &tables, &protocol, &params, 1, None);
+}
+
+/// Three tables of different widths and heights; four batches, current and next views.
+pub fn several(fold: usize) -> (Vec<Table<F>>, OpeningProtocol) {
+    let mut rng = SmallRng::seed_from_u64(4);
     let tables = vec![
         Table::<F>::rand(&mut rng, 3, 5),
         Table::<F>::rand(&mut rng, 1, 7),
@@ -243,8 +255,5 @@ pub fn all_kinds<EF: Extension, L: Layout<F, EF>, E: Engine<EF>>(
         ),
     ])
     .pad_to_min_num_variables(fold);
-    let points: Vec<Point<EF>> = [5, 5, 7, 4].iter().map(|&m| point(m, m as u64)).collect();
-    let params = params(level, fold, assumption);
-    agree::<EF, L, E>(engine(), &tables, &protocol, &params, 0, Some(&points));
-    agree::<EF, L, E>(engine(), &tables, &protocol, &params, 1, None);
+    (tables, protocol)
 }

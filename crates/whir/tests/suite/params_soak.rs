@@ -1,11 +1,8 @@
 //! Random parameter sets: our proof has p3-whir's bytes, and each verifier takes the other's proof.
-#![allow(clippy::unwrap_used, missing_docs)]
-
-mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use common::{agree, count, on_threads, point};
+use crate::common::{agree, count, on_threads, point};
 use fieldspar_device::{CpuVariant, variants_to_test};
 use fieldspar_whir::cpu::CpuEngine;
 use fieldspar_whir::engine::Engine;

@@ -10,7 +10,7 @@ use common::{Folder, fieldspar};
 #[test]
 fn bytes_of_an_odd_length() {
     let folder = Folder::new();
-    let data: Vec<u8> = (0..10_001_u32).map(|i| (i * i >> 3) as u8).collect();
+    let data: Vec<u8> = (0..10_001_u32).map(|i| ((i * i) >> 3) as u8).collect();
     let (input, output) = (folder.write("photo.jpg", &data), folder.name("p.fsp"));
     let args = [
         "whir",

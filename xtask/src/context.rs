@@ -120,6 +120,16 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     }
 }
 
+/// The triple of the machine that builds.
+pub(crate) fn host_triple(context: &Context) -> Result<String> {
+    let version = output(context.command("rustc").args(["-vV"]))?;
+    version
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .map(str::to_owned)
+        .ok_or_else(|| "rustc names no host".into())
+}
+
 /// Runs the command, shows its standard output and gives it too, with whether it ended well.
 pub(crate) fn tee(command: &mut Command) -> Result<(bool, String)> {
     announce(command);

@@ -53,6 +53,8 @@ impl Rival {
     /// Builds it into `target/<build>` of its folder.
     pub(crate) fn build(&self, context: &Context, build: &str, rustflags: &str) -> Result {
         let start = Instant::now();
+        let target = self.folder.join("target").join(build);
+        let host = context::host_triple(context)?;
         context::run(
             context
                 .cargo()
@@ -62,8 +64,21 @@ impl Rival {
                 .env_remove("CARGO_ENCODED_RUSTFLAGS")
                 .env_remove("CARGO_TARGET_DIR")
                 .args(["build", "--release", "--locked", "--quiet", "--target-dir"])
-                .arg(self.folder.join("target").join(build)),
+                .arg(&target)
+                // With a target named, the flags do not reach build scripts, which run here and may
+                // lack the instructions.
+                .args(["--target", &host]),
         )?;
+        let built = target.join(&host).join("release");
+        let shelf = target.join("release");
+        fs::create_dir_all(&shelf)?;
+        for entry in fs::read_dir(&built)? {
+            let path = entry?.path();
+            let is_program = path.extension().is_none() && path.is_file();
+            if let Some(name) = path.file_name().filter(|_| is_program) {
+                fs::copy(&path, shelf.join(name))?;
+            }
+        }
         println!(
             "built {} ({build}) in {:.0} s",
             self.name,

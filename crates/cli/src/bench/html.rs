@@ -60,7 +60,7 @@ fn header(out: &mut String, report: &Report) {
         let ratios: Vec<f64> = report.rows.iter().filter_map(|r| r.ratio(built)).collect();
         if let Some(mean) = geometric_mean(ratios.iter().copied()) {
             let what = format!(
-                "faster than p3-whir ({built}), geometric mean of {} rows",
+                "time of p3-whir ({built}) over ours, geometric mean of {} rows",
                 ratios.len()
             );
             tile(format!("{mean:.2}×"), &what);

@@ -60,7 +60,7 @@ fn header(out: &mut String, report: &Report) {
         let ratios: Vec<f64> = report.rows.iter().filter_map(|r| r.ratio(built)).collect();
         if let Some(mean) = geometric_mean(ratios.iter().copied()) {
             let what = format!(
-                "faster than p3-whir ({built}), geometric mean of {} rows",
+                "time of p3-whir ({built}) over ours, geometric mean of {} rows",
                 ratios.len()
             );
             tile(format!("{mean:.2}×"), &what);
@@ -335,8 +335,8 @@ fn roofs(out: &mut String, report: &Report) {
         out.push_str(&roofline(roof.permutations_per_s, roof.bytes_per_s, &marks));
     }
     out.push_str(
-        "<p class=\"hint\">Both roofs were measured in this run with all threads: the permutation kernel by a \
-         proof-of-work search, which touches no memory, and memory by copying large buffers. \
+        "<p class=\"hint\">Both roofs were measured in this run with all threads: the permutation kernel by the faster of \
+         a proof-of-work search and small trees in cache, and memory by copying large buffers. \
          Permutations are those of all leaves and nodes; bytes are an estimate from the parameters: what passes \
          through memory if nothing stays in cache and nothing is done twice. Marks read n/fold/rate.</p></section>\n",
     );

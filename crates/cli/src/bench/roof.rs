@@ -7,13 +7,16 @@ use std::time::{Duration, Instant};
 use fieldspar_whir::engine::{Engine, GrindTask};
 use fieldspar_whir::error::ParamsError;
 use fieldspar_whir::field::{EF4, F};
+use fieldspar_whir::input::{Encoding, Input};
 use fieldspar_whir::params::Params;
 use fieldspar_whir::plan::MemoryShape;
+use fieldspar_whir::statement::{prove, random_point};
 use p3_field::PrimeField32;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::child::engine;
+use super::grid::{Point, Setting};
 
 /// Field elements that one permutation absorbs, and digest bytes.
 const RATE: u64 = 8;
@@ -77,7 +80,7 @@ impl Work {
 pub(crate) struct Roof {
     pub(crate) device: String,
     pub(crate) threads: usize,
-    /// Of the permutation kernel alone: a proof-of-work search, which touches no memory.
+    /// Of the permutation kernel: the faster of a proof-of-work search and trees in cache.
     pub(crate) permutations_per_s: f64,
     /// Bytes read and written by copying buffers larger than the caches.
     pub(crate) bytes_per_s: f64,
@@ -88,13 +91,46 @@ impl Roof {
         Ok(Self {
             device: device.to_owned(),
             threads,
-            permutations_per_s: permutations_per_s(device)?,
+            permutations_per_s: search_speed(device)?.max(tree_speed(device)?),
             bytes_per_s,
         })
     }
 }
 
-fn permutations_per_s(device: &str) -> Result<f64, String> {
+/// Permutations per second in the trees of a proof small enough for the caches.
+fn tree_speed(device: &str) -> Result<f64, String> {
+    let engine = engine(device)?;
+    let point = Point {
+        n: 16,
+        fold: 4,
+        rate: 1,
+    };
+    // A level that takes no proof of work.
+    let params = Params {
+        security_level: 30,
+        ..Setting::published().params(point)
+    };
+    let work = Work::of(&params, point.n).map_err(|e| e.to_string())?;
+    let mut best: f64 = 0.0;
+    for _ in 0..8 {
+        let input = Input {
+            elements: (0..1 << point.n).map(F::new).collect(),
+            true_len: 1 << point.n,
+            encoding: Encoding::U32,
+        };
+        let profile = Engine::<EF4>::profile(&engine);
+        profile.clear();
+        prove::<EF4, _>(&engine, &params, input, |n| random_point(0, n))
+            .map_err(|e| e.to_string())?;
+        if let Some(time) = profile.totals().get("merkle") {
+            best = best.max(work.permutations as f64 / time.as_secs_f64());
+        }
+    }
+    Ok(best)
+}
+
+/// Permutations per second of a proof-of-work search.
+fn search_speed(device: &str) -> Result<f64, String> {
     let engine = engine(device)?;
     let mut salt = 0;
     let mut search = || {
@@ -144,7 +180,6 @@ pub(super) fn copy_bandwidth() -> f64 {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::grid::{Point, Setting};
     use super::*;
 
     #[test]

@@ -281,8 +281,8 @@ pub(super) fn roofline(peak: f64, bandwidth: f64, marks: &[Mark]) -> String {
         x.to - 4.0,
         y.at(peak) - 6.0,
         short(peak),
-        x.at(start) + 12.0,
-        y.at(start * bandwidth) - 2.0,
+        x.at(start) + 34.0,
+        y.at(start * bandwidth) - 4.0,
         short(bandwidth)
     );
     for mark in marks {

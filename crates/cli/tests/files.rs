@@ -10,7 +10,7 @@ use common::{Folder, fieldspar};
 #[test]
 fn bytes_of_an_odd_length() {
     let folder = Folder::new();
-    let data: Vec<u8> = (0..10_001_u32).map(|i| (i * i >> 3) as u8).collect();
+    let data: Vec<u8> = (0..10_001_u32).map(|i| ((i * i) >> 3) as u8).collect();
     let (input, output) = (folder.write("photo.jpg", &data), folder.name("p.fsp"));
     let args = [
         "whir",
@@ -123,6 +123,8 @@ fn an_existing_output_needs_force() {
     fieldspar(&["whir", "verify", &output]).exits(0);
     let folder_itself = folder.name("");
     fieldspar(&["whir", "prove", &input, "-o", &folder_itself, "--force"]).exits(2);
+    fieldspar(&["whir", "prove", &input, "-o", &input, "--force"]).exits(2);
+    fieldspar(&["whir", "demo", "--n", "4", "--trace", &input]).exits(2);
     #[cfg(unix)]
     fieldspar(&["whir", "prove", &input, "-o", "/dev/null", "--force"]).exits(2);
     assert_eq!(folder.files(), ["input", "out.fsp"]);

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use fieldspar_device::{Device, OutOfMemory};
 use fieldspar_whir::cpu::CpuEngine;
 use fieldspar_whir::engine::Engine;
+use fieldspar_whir::error::ProofError;
 use fieldspar_whir::field::{EF4, EF5, Extension};
 use fieldspar_whir::input::Input;
 use fieldspar_whir::params::{ExtensionDegree, Params};
@@ -107,9 +108,10 @@ where
     let phases = profile.totals();
     drop(engine);
 
-    let bytes = proved.file.encode()?;
+    let broken = |e: ProofError| Failure::internal(format!("the proof cannot be encoded: {e}"));
+    let bytes = proved.file.encode().map_err(broken)?;
     // What was written is what is verified, not what is in memory.
-    let file = ProofFile::<EF>::decode(&bytes)?;
+    let file = ProofFile::<EF>::decode(&bytes).map_err(broken)?;
     let begin = Instant::now();
     let (verdict, verify) = progress::timed(|| statement::verify(&file));
     verdict?;

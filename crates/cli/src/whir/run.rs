@@ -56,6 +56,18 @@ pub(crate) fn check(
     Ok(())
 }
 
+/// Base elements of each codeword that a proof commits to, in order.
+fn codeword_sizes(params: &Params, n: usize) -> Result<Vec<u64>, Failure> {
+    let shape = MemoryShape::new(params, n)?;
+    let sizes = shape.codewords.iter().enumerate();
+    Ok(sizes
+        .map(|(i, &(variables, rate, _))| {
+            let words = if i == 0 { 1 } else { shape.degree as u64 };
+            words << (variables + rate).min(48)
+        })
+        .collect())
+}
+
 /// A proof that was verified, and how it came about.
 pub(crate) struct Made {
     pub(crate) view: View,
@@ -97,11 +109,12 @@ where
     let coordinates = at.coordinates(own, committed, params.degree)?;
     let point = point::elements::<EF>(&coordinates);
 
+    let sizes = codeword_sizes(params, committed)?;
     let engine = engine(device)?;
     let profile = Engine::<EF>::profile(&engine).clone();
     profile.clear();
     let origin = Instant::now();
-    let proved = progress::watch(context, "proving", &profile, || {
+    let proved = progress::watch(context, "proving", &profile, &sizes, || {
         statement::prove::<EF, _>(&engine, params, input, |_| point)
     })?;
     context.keep_spans(origin, profile.spans());

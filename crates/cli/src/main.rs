@@ -148,16 +148,22 @@ fn report(failure: &Failure, json: bool, global: Option<&GlobalArgs>, warnings: 
         object.to_string()
     } else {
         let word = global.map_or_else(|| "error:".into(), |g| g.paint("error:", "31"));
-        // Most messages name the place already.
-        match &failure.at {
-            Some(at) if !failure.message.contains(at.as_str()) => {
-                format!("{word} {at}: {}", failure.message)
-            }
-            _ => format!("{word} {}", failure.message),
-        }
+        format!("{word} {}", placed(failure))
     };
     let _ = writeln!(std::io::stderr(), "{line}");
     failure.kind.exit_code()
+}
+
+/// The message with the place before it, without saying any of the place twice.
+fn placed(failure: &Failure) -> String {
+    let message = failure.message.as_str();
+    let Some(at) = failure.at.as_deref().filter(|at| !message.contains(at)) else {
+        return message.to_owned();
+    };
+    match at.rsplit_once(": ") {
+        Some((file, place)) if message.contains(place) => format!("{file}: {message}"),
+        _ => format!("{at}: {message}"),
+    }
 }
 
 fn start_log(global: &GlobalArgs) {

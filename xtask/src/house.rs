@@ -27,8 +27,14 @@ const CAPABILITIES: [&str; 5] = [
 /// Dependencies between capabilities that are meant.
 const MAY: [(&str, &str); 1] = [("fieldspar-fpga", "fieldspar-msm")];
 
-/// Modules (parts of a path) where `unsafe` may stand.
-const UNSAFE: [&str; 3] = ["/cpu/x86_64/", "/cpu/aarch64/", "/benches/"];
+/// Modules (parts of a path) where `unsafe` may stand: the instruction sets, the columns that tasks
+/// write side by side, and the advice to the kernel about pages.
+const UNSAFE: [&str; 4] = [
+    "/cpu/x86_64/",
+    "/cpu/aarch64/",
+    "/cpu/strided.rs",
+    "/cpu/pages.rs",
+];
 
 /// The documents whose commands and links are checked.
 const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "SECURITY.md"];

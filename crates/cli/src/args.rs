@@ -90,7 +90,7 @@ pub(crate) struct GlobalArgs {
 }
 
 #[derive(Debug, Subcommand)]
-#[allow(clippy::large_enum_variant, reason = "one value per run")]
+#[allow(clippy::large_enum_variant, reason = "one value a process")]
 pub(crate) enum Command {
     /// List the devices, with what they can do or why they cannot be had
     Devices,
@@ -124,7 +124,7 @@ pub(crate) enum WhirCommand {
     /// Say what a proof would cost, before any work
     Plan(PlanArgs),
     /// Measure proving against Plonky3
-    Bench(BenchArgs),
+    Bench(Box<BenchArgs>),
 }
 
 impl Command {

@@ -1,15 +1,579 @@
-//! `whir bench`.
+//! `whir bench`: our prover, beside p3-whir's own where asked for.
+//!
+//! Every row proves in processes of its own, ours and the rival's, which answer the same line
+//! protocol ([`protocol`]), read the same input file and run in turn with the same number of
+//! threads and the same environment. Every timed proof is verified, outside the timed part, and
+//! compared with the rival's byte for byte.
 #![forbid(unsafe_code)]
 
-use clap::Args;
+mod child;
+mod grid;
+mod html;
+mod input;
+mod measure;
+mod peer;
+mod protocol;
+mod roof;
+mod row;
+mod stats;
+mod svg;
+mod table;
 
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use fieldspar_device::{Device, DeviceInfo, DeviceSpec, Host, ParseSpecError, Unavailable};
+use fieldspar_whir::error::ParamsError;
+use fieldspar_whir::params::{Assumption, ExtensionDegree, RateSchedule};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::args::VERSION;
 use crate::context::{Context, Outcome};
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
+use crate::json;
 
-/// Flags of `whir bench`.
-#[derive(Debug, Args)]
-pub(crate) struct BenchArgs {}
+use self::grid::{Grid, Point, Setting, points};
+use self::measure::Contest;
+use self::peer::{KEEP_MEMORY, Launch, Peer};
+use self::protocol::Request;
+use self::roof::{Roof, copy_bandwidth};
+use self::row::Row;
 
-pub(crate) fn run(_args: &BenchArgs, _context: &Context) -> Result<Outcome, Failure> {
-    Err(Failure::usage("this build has no `whir bench`"))
+/// Whom to measure against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Versus {
+    /// p3-whir 0.8.0, built by `cargo xtask rivals`.
+    P3,
+}
+
+/// The allocator that the rival gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RivalMalloc {
+    /// Keeps its memory from proof to proof, as ours does.
+    Keep,
+    /// glibc's default, which gives it back.
+    Default,
+}
+
+/// Options of `whir bench`. Parameters are those of the published comparison: degree 4, capacity
+/// bound (conjectural), level 90, 16 bits of proof of work, `article` rates.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct BenchArgs {
+    /// Which rows.
+    #[arg(long, value_enum, default_value = "quick")]
+    pub(crate) grid: Grid,
+    /// Devices, each a row of its own [default: the best].
+    #[arg(long, value_name = "D,..", value_delimiter = ',')]
+    pub(crate) devices: Vec<String>,
+    /// Measure against this too, in turn.
+    #[arg(long, value_enum)]
+    pub(crate) vs: Option<Versus>,
+    /// Timed proofs a row; figures are medians.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: u32,
+    /// Write the result as JSON to this file, `-` for standard output; here `--json FILE` is the
+    /// same.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json_file: Option<PathBuf>,
+    /// Write a report that opens offline to this file, `-` for standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// The proven bounds instead: degree 5, Johnson bound, level 100.
+    #[arg(long)]
+    pub(crate) proven: bool,
+    /// Degree of the extension: 4 or 5.
+    #[arg(long, value_name = "DEGREE")]
+    pub(crate) extension: Option<usize>,
+    /// unique-decoding, johnson or capacity.
+    #[arg(long)]
+    pub(crate) assumption: Option<Assumption>,
+    /// Bits of security; a row that p3-whir refuses runs at the highest level below.
+    #[arg(long, value_name = "BITS")]
+    pub(crate) security_level: Option<usize>,
+    /// Bits of proof of work that one step may take.
+    #[arg(long, value_name = "BITS")]
+    pub(crate) pow_bits: Option<usize>,
+    /// Rates of the later rounds: article or standard.
+    #[arg(long, value_name = "NAME", value_parser = rate_schedule)]
+    pub(crate) rate_schedule: Option<RateSchedule>,
+    /// Only rows of this size; with --fold and --rate also one that the grid lacks.
+    #[arg(long)]
+    pub(crate) n: Option<usize>,
+    /// Only rows that fold this many variables a round.
+    #[arg(long)]
+    pub(crate) fold: Option<usize>,
+    /// Only rows of this rate (log2 of the inverse).
+    #[arg(long)]
+    pub(crate) rate: Option<usize>,
+    /// `keep`: both sides keep memory from proof to proof (MALLOC_* variables of glibc), under
+    /// which p3-whir is faster; `default`: the rival runs without them.
+    #[arg(long, value_enum, default_value = "keep")]
+    pub(crate) rival_malloc: RivalMalloc,
+    /// What the random polynomials and points depend on.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Answer the line protocol on standard input instead.
+    #[arg(long, hide = true)]
+    pub(crate) child: bool,
+}
+
+fn rate_schedule(name: &str) -> Result<RateSchedule, String> {
+    match name {
+        "article" => Ok(RateSchedule::Article),
+        "standard" => Ok(RateSchedule::Standard),
+        _ => Err("it is neither article nor standard".into()),
+    }
+}
+
+/// The command line with `whir bench --json FILE` as `--json-file FILE`: everywhere else `--json`
+/// takes no value, and clap cannot have it both ways.
+pub(crate) fn arguments(arguments: Vec<OsString>) -> Vec<OsString> {
+    let mut words = arguments
+        .iter()
+        .filter(|a| !a.as_encoded_bytes().starts_with(b"-"));
+    let is_bench = words.any(|a| a == "whir") && words.next().is_some_and(|a| a == "bench");
+    if !is_bench {
+        return arguments;
+    }
+    let is_value = |next: Option<&OsString>| {
+        next.is_some_and(|a| a == "-" || !a.as_encoded_bytes().starts_with(b"-"))
+    };
+    // A flag before the verb may be followed by the verb itself.
+    let bench = arguments.iter().position(|a| a == "bench").unwrap_or(0);
+    arguments
+        .iter()
+        .enumerate()
+        .map(|(i, argument)| {
+            let inside = i > bench && argument == "--json" && is_value(arguments.get(i + 1));
+            if inside {
+                "--json-file".into()
+            } else {
+                argument.clone()
+            }
+        })
+        .collect()
+}
+
+/// What the surroundings have settled.
+#[derive(Clone, Debug)]
+struct Setup {
+    /// Threads of every process; the current pool has as many.
+    threads: usize,
+    /// Whether the table goes to standard output.
+    table: bool,
+    /// The device where `--devices` names none.
+    device: DeviceSpec,
+    /// Bytes that all processes may hold together.
+    memory: u64,
+    /// No progress on standard error.
+    quiet: bool,
+}
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum BenchError {
+    #[error(transparent)]
+    Spec(#[from] ParseSpecError),
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    #[error(transparent)]
+    Params(#[from] ParamsError),
+    #[error("extension degree {0} is not 4 or 5")]
+    Extension(usize),
+    #[error("no row of grid `{grid}` has {filter}; give --n, --fold and --rate for another row")]
+    NoRow { grid: String, filter: String },
+    #[error("p3-whir is not built ({built}): run `cargo xtask rivals` first")]
+    NoRival { built: &'static str },
+    #[error("{name}: {reason}")]
+    Peer { name: String, reason: String },
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("{path}: {source}")]
+    File { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+impl BenchError {
+    fn peer(name: &str, reason: impl Into<String>) -> Self {
+        Self::Peer {
+            name: name.to_owned(),
+            reason: reason.into(),
+        }
+    }
+}
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Self {
+        let message = error.to_string();
+        match error {
+            BenchError::Spec(error) => error.into(),
+            BenchError::Unavailable(error) => error.into(),
+            BenchError::Params(error) => error.into(),
+            BenchError::Extension(_) | BenchError::NoRow { .. } | BenchError::NoRival { .. } => {
+                Self::usage(message)
+            }
+            BenchError::Io(_) => Self::input(message),
+            BenchError::File { path, .. } => Self::input(message).at(path.display().to_string()),
+            BenchError::Peer { name, .. } => Self::internal(message).at(name),
+            BenchError::Json(_) => Self::internal(message),
+        }
+    }
+}
+
+/// The whole result, as `--json` writes it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) schema: u32,
+    pub(crate) version: &'static str,
+    pub(crate) command: &'static str,
+    pub(crate) device: DeviceInfo,
+    pub(crate) devices: Vec<DeviceInfo>,
+    pub(crate) threads: usize,
+    pub(crate) host: Host,
+    pub(crate) grid: String,
+    pub(crate) runs: u32,
+    pub(crate) seed: u64,
+    /// Variables set for both sides, or for ours alone.
+    pub(crate) environment: Value,
+    /// What each build of the rival says of itself.
+    pub(crate) rivals: Vec<Value>,
+    pub(crate) roofs: Vec<Roof>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Report {
+    /// What must not be: proofs that do not verify, bytes that differ.
+    pub(crate) fn failures(&self) -> Vec<String> {
+        self.rows.iter().flat_map(Row::failures).collect()
+    }
+}
+
+fn setting(args: &BenchArgs) -> Result<Setting, BenchError> {
+    let mut setting = match args.proven {
+        true => Setting::proven(),
+        false => Setting::published(),
+    };
+    if let Some(degree) = args.extension {
+        setting.extension =
+            ExtensionDegree::try_from(degree).map_err(|_| BenchError::Extension(degree))?;
+    }
+    setting.assumption = args.assumption.unwrap_or(setting.assumption);
+    setting.security_level = args.security_level.unwrap_or(setting.security_level);
+    setting.pow_bits = args.pow_bits.unwrap_or(setting.pow_bits);
+    if let Some(rates) = &args.rate_schedule {
+        setting.rates = rates.clone();
+    }
+    Ok(setting)
+}
+
+fn chosen(args: &BenchArgs) -> Result<Vec<Point>, BenchError> {
+    if let (Some(n), Some(fold), Some(rate)) = (args.n, args.fold, args.rate) {
+        return Ok(vec![Point { n, fold, rate }]);
+    }
+    let fits = |filter: Option<usize>, value| filter.is_none_or(|f| f == value);
+    let mut rows = points(args.grid);
+    rows.retain(|p| fits(args.n, p.n) && fits(args.fold, p.fold) && fits(args.rate, p.rate));
+    if rows.is_empty() {
+        let filter: Vec<String> = [("n", args.n), ("fold", args.fold), ("rate", args.rate)]
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name} {}", value?)))
+            .collect();
+        return Err(BenchError::NoRow {
+            grid: args.grid.name(),
+            filter: filter.join(", "),
+        });
+    }
+    Ok(rows)
+}
+
+fn devices(args: &BenchArgs, setup: &Setup) -> Result<Vec<DeviceInfo>, BenchError> {
+    let specs: Vec<DeviceSpec> = match args.devices.is_empty() {
+        true => vec![setup.device.clone()],
+        false => args
+            .devices
+            .iter()
+            .map(|d| d.parse())
+            .collect::<Result<_, _>>()?,
+    };
+    let mut infos: Vec<DeviceInfo> = Vec::new();
+    for spec in specs {
+        let info = Device::open(&spec)?.info().clone();
+        if infos.iter().all(|i| i.spec != info.spec) {
+            infos.push(info);
+        }
+    }
+    Ok(infos)
+}
+
+fn ours(devices: &[DeviceInfo], threads: usize) -> Result<Vec<(String, Launch)>, BenchError> {
+    let program = std::env::current_exe()?;
+    let launch = |info: &DeviceInfo| Launch {
+        name: format!("fieldspar ({})", info.spec),
+        program: program.clone(),
+        args: ["whir", "bench", "--child"].map(String::from).into(),
+        threads,
+        keep_memory: true,
+    };
+    Ok(devices
+        .iter()
+        .map(|i| (i.spec.clone(), launch(i)))
+        .collect())
+}
+
+fn environment(args: &BenchArgs) -> Value {
+    let variables: Map<String, Value> = KEEP_MEMORY
+        .iter()
+        .map(|&(name, value)| (name.into(), value.into()))
+        .collect();
+    let both = args.rival_malloc == RivalMalloc::Keep;
+    serde_json::json!({ "variables": variables, "set_for": if both { "both" } else { "fieldspar" } })
+}
+
+/// Runs the bench, printing the table as it grows.
+pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
+    if args.child {
+        child::serve(io::stdin().lock(), io::stdout().lock()).map_err(BenchError::from)?;
+        return Ok(Outcome::new(String::new(), Map::new()));
+    }
+    let dash = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+    let setup = Setup {
+        threads: context.threads(),
+        // Standard output holds one thing only.
+        table: !context.json() && !dash(&args.json_file) && !dash(&args.html),
+        device: DeviceSpec::resolve(context.device_flag().map(String::as_str))?.0,
+        memory: context.memory_limit()?.bytes(),
+        quiet: context.quiet() || context.json(),
+    };
+    let report = measure(args, &setup)?;
+    let fields = json::fields(serde_json::to_value(&report).map_err(BenchError::from)?);
+    let mut outcome = Outcome::new(String::new(), fields);
+    outcome.device = Some(report.device.clone());
+    let failures = report.failures();
+    if !failures.is_empty() {
+        failures.iter().for_each(|failure| context.warn(failure));
+        outcome.exit_code = Kind::Mismatch.exit_code();
+    }
+    if let Some(path) = &args.json_file {
+        let whole = json::object(context, report.command, &outcome);
+        let text = serde_json::to_string_pretty(&whole).map_err(BenchError::from)?;
+        write(path, &(text + "\n"))?;
+    }
+    if let Some(path) = &args.html {
+        write(path, &html::page(&report))?;
+    }
+    Ok(outcome)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), BenchError> {
+    if path == Path::new("-") {
+        return Ok(io::stdout().lock().write_all(text.as_bytes())?);
+    }
+    let fail = |source| BenchError::File {
+        path: path.to_owned(),
+        source,
+    };
+    // Beside it, then renamed: a reader finds all of it or the old one.
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    let mut file =
+        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(fail)?;
+    file.write_all(text.as_bytes()).map_err(fail)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let readable = fs::Permissions::from_mode(0o644);
+        file.as_file().set_permissions(readable).map_err(fail)?;
+    }
+    file.persist(path).map_err(|e| fail(e.error)).map(drop)
+}
+
+fn measure(args: &BenchArgs, setup: &Setup) -> Result<Report, BenchError> {
+    let setting = setting(args)?;
+    let rows = chosen(args)?;
+    let devices = devices(args, setup)?;
+    let Some(device) = devices.first().cloned() else {
+        return Err(BenchError::peer("devices", "none"));
+    };
+    let rivals = match args.vs {
+        None => Vec::new(),
+        Some(Versus::P3) => peer::p3(setup.threads, args.rival_malloc == RivalMalloc::Keep)?,
+    };
+    let progress = table::Progress::new(rows.len() as u64, setup.quiet);
+    let mut said = Vec::new();
+    for (built, launch) in &rivals {
+        let mut info: Value = Peer::start(launch)?.ask(&Request::Info)?;
+        info["built"] = (*built).into();
+        said.push(info);
+    }
+    progress.say("measuring the roofs".into());
+    let bandwidth = copy_bandwidth();
+    let roofs = devices
+        .iter()
+        .map(|d| {
+            Roof::measure(&d.spec, setup.threads, bandwidth)
+                .map_err(|reason| BenchError::peer(&d.spec, reason))
+        })
+        .collect::<Result<_, _>>()?;
+    let mut report = Report {
+        schema: 1,
+        version: VERSION,
+        command: "whir bench",
+        device,
+        threads: setup.threads,
+        host: Host::read(),
+        grid: args.grid.name(),
+        runs: args.runs,
+        seed: args.seed,
+        environment: environment(args),
+        rivals: said,
+        roofs,
+        rows: Vec::new(),
+        warnings: setting
+            .assumption
+            .notice()
+            .map(Into::into)
+            .into_iter()
+            .collect(),
+        devices,
+    };
+    let contest = Contest {
+        ours: ours(&report.devices, setup.threads)?,
+        rivals,
+        runs: args.runs as usize,
+        threads: setup.threads,
+        seed: args.seed,
+        memory: setup.memory,
+    };
+    let folder = tempfile::tempdir()?;
+    if setup.table {
+        progress.print(&table::head(&report, &setting));
+    }
+    for point in rows {
+        let mut say = |what| {
+            progress.say(format!(
+                "n={} fold {} rate {}, {what}",
+                point.n, point.fold, point.rate
+            ))
+        };
+        match contest.measure(setting.params(point), point, folder.path(), &mut say)? {
+            Ok(rows) => {
+                for row in rows {
+                    if setup.table {
+                        progress.print(&table::line(&row));
+                    }
+                    for warning in &row.warnings {
+                        if !report.warnings.contains(warning) {
+                            report.warnings.push(warning.clone());
+                        }
+                    }
+                    report.rows.push(row);
+                }
+            }
+            Err(warning) => report.warnings.push(warning),
+        }
+        progress.step();
+    }
+    progress.finish();
+    if setup.table {
+        progress.print(&table::foot(&report));
+    }
+    Ok(report)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        bench: BenchArgs,
+    }
+
+    fn parse(args: &[&str]) -> BenchArgs {
+        let args = std::iter::once(&"bench").chain(args);
+        Cli::try_parse_from(args).unwrap().bench
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_published_comparison() {
+        let args = parse(&[]);
+        assert_eq!(setting(&args).unwrap(), Setting::published());
+        assert_eq!((args.runs, args.grid), (5, Grid::Quick));
+        let args = parse(&["--proven", "--rate-schedule", "standard"]);
+        let proven = setting(&args).unwrap();
+        assert_eq!((proven.security_level, proven.extension.get()), (100, 5));
+        assert_eq!(proven.rates, RateSchedule::Standard);
+    }
+
+    #[test]
+    fn json_takes_a_file_here_and_nowhere_else() {
+        let rewrite = |line: &str| {
+            let words = arguments(line.split(' ').map(OsString::from).collect());
+            words.join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+        };
+        let same = |line| assert_eq!(rewrite(line), line);
+        assert_eq!(
+            rewrite("f whir bench --json x --n 4"),
+            "f whir bench --json-file x --n 4"
+        );
+        assert_eq!(
+            rewrite("f --threads 2 whir bench --json -"),
+            "f --threads 2 whir bench --json-file -"
+        );
+        same("f whir bench --json");
+        same("f whir bench --json --html x");
+        same("f --json whir bench");
+        same("f whir prove --json bench");
+        same("f whir verify --json x");
+    }
+
+    #[test]
+    fn filters_choose_rows() {
+        let args = parse(&["--grid", "published", "--n", "22", "--rate", "5"]);
+        assert_eq!(chosen(&args).unwrap().len(), 5);
+        let args = parse(&["--n", "11", "--fold", "3", "--rate", "2"]);
+        let other = Point {
+            n: 11,
+            fold: 3,
+            rate: 2,
+        };
+        assert_eq!(chosen(&args).unwrap(), [other]);
+        let error = chosen(&parse(&["--n", "23"])).unwrap_err();
+        assert!(error.to_string().contains("n 23"), "{error}");
+    }
+
+    #[test]
+    fn a_device_is_never_replaced() {
+        let setup = Setup {
+            threads: 1,
+            table: false,
+            device: DeviceSpec::Auto,
+            memory: 0,
+            quiet: true,
+        };
+        let twice = devices(&parse(&["--devices", "cpu:portable,cpu:portable"]), &setup).unwrap();
+        assert_eq!(twice.len(), 1);
+        assert!(devices(&parse(&["--devices", "cpu:neon,cpu:adx"]), &setup).is_err());
+        assert!(devices(&parse(&["--devices", "gpu"]), &setup).is_err());
+    }
+
+    #[test]
+    fn files_are_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.json");
+        write(&path, "one").unwrap();
+        write(&path, "two").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

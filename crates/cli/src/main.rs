@@ -27,7 +27,7 @@ use crate::context::{Context, Outcome};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let arguments: Vec<OsString> = bench::arguments(std::env::args_os().collect());
     // Errors of the command line itself must know how to show themselves before it is parsed.
     let json = arguments.iter().any(|a| a == "--json");
     ExitCode::from(match parse(arguments) {

@@ -3,8 +3,8 @@
 
 use p3_baby_bear::{BabyBear, Poseidon2BabyBear};
 use p3_challenger::DuplexChallenger;
-use p3_field::{BasedVectorSpace, ExtensionField, Field, TwoAdicField};
 use p3_field::extension::BinomialExtensionField;
+use p3_field::{BasedVectorSpace, ExtensionField, Field, TwoAdicField};
 use p3_merkle_tree::MerkleTreeMmcs;
 use p3_symmetric::{MerkleCap, PaddingFreeSponge, TruncatedPermutation};
 

@@ -8,9 +8,7 @@ use p3_commit::MultilinearPcs;
 use p3_dft::Radix2DFTSmallBatch;
 use p3_multilinear_util::point::Point;
 use p3_sumcheck::layout::{Layout, SuffixProver, observe_commitment};
-use p3_sumcheck::{
-    OpeningBatch, OpeningProtocol, PrescribedPointPcs, TableShape, TableSpec,
-};
+use p3_sumcheck::{OpeningBatch, OpeningProtocol, PrescribedPointPcs, TableShape, TableSpec};
 use sha2::{Digest as _, Sha256};
 
 use crate::driver::{Error, Opening};

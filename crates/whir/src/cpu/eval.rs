@@ -2,26 +2,13 @@
 #![forbid(unsafe_code)]
 
 use p3_field::PrimeCharacteristicRing;
-use p3_sumcheck::strategy::VariableOrder;
 use rayon::prelude::*;
 
 use super::ext::{Dot, Multiplier, add, by_degree, coefficients, fitting, load, sum};
 use super::isa::{Isa, Kernel, Variant};
-use super::partial::partial_eval;
 use super::table::{ExtTable, chunks, total, views};
-use super::weights::{EqPair, HiWeight, WeightKind, eq_table};
+use super::weights::{EqPair, eq_table};
 use crate::field::{Extension, F};
-
-/// The value at `point` of the polynomial with these values on the hypercube.
-pub(crate) fn eval_base<EF: Extension>(variant: Variant, f: &[F], point: &[EF]) -> EF {
-    let weight = HiWeight {
-        leading: Vec::new(),
-        point: point.to_vec(),
-        trailing: Vec::new(),
-        kind: WeightKind::Eq,
-    };
-    partial_eval(variant, f, VariableOrder::Suffix, 0, &weight)[0]
-}
 
 /// Values in a block, and in a task.
 const LOG_BLOCK: usize = 9;

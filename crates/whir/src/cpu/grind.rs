@@ -6,8 +6,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use p3_field::{PrimeCharacteristicRing, PrimeField32};
 
 use super::isa::{Isa, Kernel, Variant};
-use super::poseidon2::{WIDTH, constants, external_linear, permute_mixed};
 use super::portable::Portable;
+use super::poseidon2::{WIDTH, constants, external_linear, permute_mixed};
 use crate::field::F;
 
 /// The word that a challenger samples first: the last of the rate.
@@ -44,7 +44,13 @@ pub(crate) fn grind(variant: Variant, state: [F; WIDTH], slot: usize, bits: usiz
                 return;
             }
             let end = start.saturating_add(window).min(F::ORDER_U32);
-            let found = variant.run(Window { first: &first, slot, mask, start, end });
+            let found = variant.run(Window {
+                first: &first,
+                slot,
+                mask,
+                start,
+                end,
+            });
             if let Some(w) = found {
                 best.fetch_min(w, Ordering::Relaxed);
                 return;

@@ -10,6 +10,7 @@ use p3_field::PrimeCharacteristicRing;
 use rayon::prelude::*;
 
 use super::isa::{Isa, Kernel, Variant};
+use super::pages::zeros;
 use super::poseidon2::{WIDTH, constants, permute};
 use crate::field::{Commitment, Digest, F};
 
@@ -40,28 +41,38 @@ impl Tree {
         debug_assert!(height.is_power_of_two());
         debug_assert!(planes.iter().all(|p| p.len() == height * width));
         let depth = depth(height, cap_height);
-        let mut levels: Vec<Vec<F>> =
-            (0..=depth).map(|l| F::zero_vec((height >> l) * RATE)).collect();
+        let mut levels: Vec<Vec<F>> = (0..=depth).map(|l| zeros((height >> l) * RATE)).collect();
 
         let threads = rayon::current_num_threads();
-        let task = TASK_LEAVES.min((height / (4 * threads).next_power_of_two()).max(64)).min(height);
+        let task = TASK_LEAVES
+            .min((height / (4 * threads).next_power_of_two()).max(64))
+            .min(height);
         let local = (task.ilog2() as usize).min(depth);
         let mut tasks: Vec<Vec<&mut [F]>> = (0..height / task).map(|_| Vec::new()).collect();
         for (l, level) in levels[..=local].iter_mut().enumerate() {
-            for (t, chunk) in tasks.iter_mut().zip(level.chunks_exact_mut((task >> l) * RATE)) {
+            for (t, chunk) in tasks
+                .iter_mut()
+                .zip(level.chunks_exact_mut((task >> l) * RATE))
+            {
                 t.push(chunk);
             }
         }
         tasks.into_par_iter().enumerate().for_each(|(t, levels)| {
-            variant.run(Subtree { planes, width, first: t * task, levels });
+            variant.run(Subtree {
+                planes,
+                width,
+                first: t * task,
+                levels,
+            });
         });
         for l in local..depth {
             let (children, parents) = levels.split_at_mut(l + 1);
             let (children, parents) = (&children[l], &mut parents[0]);
             let chunk = TASK_LEAVES * RATE;
-            parents.par_chunks_mut(chunk).zip(children.par_chunks(2 * chunk)).for_each(
-                |(parents, children)| variant.run(Level { children, parents }),
-            );
+            parents
+                .par_chunks_mut(chunk)
+                .zip(children.par_chunks(2 * chunk))
+                .for_each(|(parents, children)| variant.run(Level { children, parents }));
         }
         Self { levels }
     }
@@ -92,11 +103,6 @@ impl Tree {
             nodes = parents;
         }
         out
-    }
-
-    /// Memory of a tree, in bytes.
-    pub(crate) fn bytes(height: usize, cap_height: usize) -> usize {
-        (0..=depth(height, cap_height)).map(|l| (height >> l) * size_of::<Digest>()).sum()
     }
 }
 

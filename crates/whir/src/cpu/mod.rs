@@ -9,6 +9,7 @@ pub(crate) mod grind;
 pub(crate) mod isa;
 pub(crate) mod merkle;
 pub(crate) mod ntt;
+mod pages;
 pub(crate) mod partial;
 mod portable;
 pub(crate) mod poseidon2;

@@ -28,6 +28,7 @@ use rayon::slice::ParallelSliceMut;
 use self::passes::{FirstPass, SecondPass};
 use self::plan::Plan;
 use super::isa::Variant;
+use super::pages::zeros;
 use super::strided::for_each_column_block;
 use crate::field::F;
 
@@ -56,7 +57,7 @@ pub(crate) fn encode(
     log_inv_rate: usize,
 ) -> Vec<F> {
     // one anonymous mapping: the pages are first touched by the threads that write them
-    let mut codeword = F::zero_vec(message.len() << log_inv_rate);
+    let mut codeword = zeros(message.len() << log_inv_rate);
     encode_into(variant, message, width, order, log_inv_rate, &mut codeword);
     codeword
 }
@@ -106,18 +107,6 @@ pub(crate) fn encode_into(
             }
         }
     }
-}
-
-/// Bytes of memory that [`encode`] needs at most besides the message: the codeword and one buffer
-/// for each of `threads` threads.
-pub(crate) const fn encode_bytes(
-    rows: usize,
-    width: usize,
-    log_inv_rate: usize,
-    threads: usize,
-) -> usize {
-    let codeword = (rows * width) << log_inv_rate;
-    size_of::<F>() * (codeword + threads * plan::scratch_bound(rows, log_inv_rate))
 }
 
 fn run(variant: Variant, plan: &Plan, message: &[F], codeword: &mut [F]) {

@@ -6,6 +6,9 @@ use p3_field::PrimeCharacteristicRing;
 use super::isa::{Isa, Kernel, NegativeForm};
 use crate::field::F;
 
+/// The element whose Montgomery word is 1: 2^-32.
+const WORD_ONE: F = F::new(943_718_400);
+
 /// Token of the portable variant; always available.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
@@ -105,9 +108,7 @@ impl Isa for Portable {
     fn div_2exp<const N: u32>(self, x: F) -> F {
         // word shift of 2^-N - 1: the word 1 is the element 2^-32
         const { assert!(N >= 1 && N <= 27) };
-        let n = u64::from(N);
-        let word_one = F::ONE.div_2exp_u64(32);
-        (x + word_one).div_2exp_u64(n) - word_one
+        (x + WORD_ONE).div_2exp_u64(u64::from(N)) - WORD_ONE
     }
 
     #[inline(always)]

@@ -16,10 +16,9 @@ use p3_baby_bear::{
     BABYBEAR_POSEIDON2_RC_16_EXTERNAL_FINAL, BABYBEAR_POSEIDON2_RC_16_EXTERNAL_INITIAL,
     BABYBEAR_POSEIDON2_RC_16_INTERNAL,
 };
-use p3_field::{Field, PrimeCharacteristicRing, PrimeField32};
+use p3_field::{Field, PrimeCharacteristicRing};
 
 use super::isa::{Isa, NegativeForm};
-use super::portable::Portable;
 use crate::field::F;
 
 /// Elements of a state.
@@ -74,13 +73,6 @@ impl Constants {
             unshift: shift.map(|x| -x),
         }
     }
-}
-
-/// The permutation of one state.
-pub(crate) fn permute_one(state: &mut [F; WIDTH]) {
-    let mut groups = [*state];
-    permute(Portable, constants(), &mut groups);
-    [*state] = groups;
 }
 
 /// The permutation of `G * LANES` states: lane `l` of `state[g]` is one state.
@@ -194,8 +186,8 @@ fn shift<I: Isa, const G: usize>(isa: I, by: &[F; WIDTH], state: &mut [[I::V; WI
     for i in 1..WIDTH {
         if by[i] != F::ZERO {
             let k = isa.splat(by[i]);
-            for g in 0..G {
-                state[g][i] = isa.add(state[g][i], k);
+            for s in state.iter_mut() {
+                s[i] = isa.add(s[i], k);
             }
         }
     }

@@ -9,8 +9,8 @@ use p3_sumcheck::strategy::VariableOrder;
 use rayon::prelude::*;
 
 use super::ext::{
-    Dot, Ext, Multiplier, add, by_degree, coefficients, fitting, load, load_mut, reduce, store,
-    sub, sum, unroll, unzip,
+    Dot, Ext, Multiplier, add, by_degree, coefficients, fitting, load, load_mut, store, sub, sum,
+    unzip,
 };
 use super::isa::{Isa, Kernel, Variant};
 use super::table::{ExtTable, chunks, chunks_mut, halves, halves_mut, total, views, views_mut};
@@ -191,53 +191,6 @@ fn fold_and_message_d<EF: Extension, const D: usize>(
             message
         }
     }
-}
-
-/// [`round_message`] where `f` is still over the base field.
-///
-/// `f` and `w` have the same length, at least 2.
-pub(crate) fn round_message_base<EF: Extension>(
-    variant: Variant,
-    f: &[F],
-    w: &ExtTable<EF>,
-    order: VariableOrder,
-) -> [EF; 2] {
-    by_degree!(EF, D => {
-        let half = f.len() / 2;
-        let variant = fitting(variant, half);
-        let w = views::<D>(w.planes());
-        match order {
-            VariableOrder::Prefix => {
-                let (f0, f1) = f.split_at(half);
-                let (w0, w1) = halves(&w, half);
-                let tasks = f0
-                    .chunks(TASK)
-                    .zip(f1.chunks(TASK))
-                    .zip(chunks::<D, _>(&w0, TASK).zip(chunks::<D, _>(&w1, TASK)))
-                    .map(|((f0, f1), (w0, w1))| BaseMessage::Prefix { f0, f1, w0, w1 })
-                    .collect();
-                sums(tasks, |t| variant.run(t))
-            }
-            VariableOrder::Suffix => {
-                let tasks = f
-                    .chunks(2 * TASK)
-                    .zip(chunks::<D, _>(&w, 2 * TASK))
-                    .map(|(f, w)| BaseMessage::Suffix { f, w })
-                    .collect();
-                sums(tasks, |t| variant.run(t))
-            }
-        }
-    })
-}
-
-/// [`fold`] of a table over the base field.
-pub(crate) fn fold_base_with<EF: Extension>(
-    variant: Variant,
-    f: &[F],
-    order: VariableOrder,
-    r: EF,
-) -> ExtTable<EF> {
-    super::partial::fold_base(variant, f, order, 1, &[EF::ONE - r, r])
 }
 
 /// `v0 + r (v1 - v0)`.
@@ -450,50 +403,6 @@ impl<const D: usize> Kernel for SuffixFoldMessage<'_, D> {
             message.add(isa, f, unzip(isa, a, b));
         }
         message.finish(isa, self.constant)
-    }
-}
-
-enum BaseMessage<'a, const D: usize> {
-    Prefix {
-        f0: &'a [F],
-        f1: &'a [F],
-        w0: [&'a [F]; D],
-        w1: [&'a [F]; D],
-    },
-    Suffix {
-        f: &'a [F],
-        w: [&'a [F]; D],
-    },
-}
-
-impl<const D: usize> Kernel for BaseMessage<'_, D> {
-    type Output = Sums<D>;
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Sums<D> {
-        let mut acc = [[isa.wide_zero(); D]; 2];
-        let len = match &self {
-            Self::Prefix { f0, .. } => f0.len(),
-            Self::Suffix { f, .. } => f.len() / 2,
-        };
-        for i in (0..len).step_by(I::LANES) {
-            let ((f0, f1), (w0, w1)) = match &self {
-                Self::Prefix { f0, f1, w0, w1 } => (
-                    (isa.load(&f0[i..]), isa.load(&f1[i..])),
-                    (load(isa, w0, i), load(isa, w1, i)),
-                ),
-                Self::Suffix { f, w } => (
-                    isa.unzip(isa.load(&f[2 * i..]), isa.load(&f[2 * i + I::LANES..])),
-                    load_pairs(isa, w, 2 * i),
-                ),
-            };
-            let (df, dw) = (isa.sub(f1, f0), sub(isa, w1, w0));
-            unroll!(d < D, {
-                acc[0][d] = isa.wide_mul_add(isa.wide_fold(acc[0][d]), f0, w0[d]);
-                acc[1][d] = isa.wide_mul_add(isa.wide_fold(acc[1][d]), df, dw[d]);
-            });
-        }
-        let [a, b] = acc;
-        [sum(isa, reduce(isa, a)), sum(isa, reduce(isa, b))]
     }
 }
 

@@ -7,6 +7,7 @@ use p3_field::PrimeCharacteristicRing;
 use rayon::prelude::*;
 
 use super::ext::element;
+use super::pages::zeros;
 use crate::field::{Extension, F};
 
 /// A multilinear polynomial over the extension field by its values on the hypercube, planar:
@@ -21,7 +22,7 @@ impl<EF: Extension> ExtTable<EF> {
     /// `len` zeros; `len` is a power of two.
     pub(crate) fn zeros(len: usize) -> Self {
         debug_assert!(len.is_power_of_two());
-        Self::from_planes((0..EF::D).map(|_| F::zero_vec(len)).collect())
+        Self::from_planes((0..EF::D).map(|_| zeros(len)).collect())
     }
 
     /// The table of these values; their number is a power of two.

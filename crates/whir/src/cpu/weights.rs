@@ -13,8 +13,8 @@ use super::ext::{
 use super::isa::{Isa, Kernel, Variant};
 use super::partial::column_sum;
 use super::table::{ExtTable, chunks_mut, views, views_mut};
-use crate::field::{Extension, F};
 pub(crate) use crate::engine::{HiKind as WeightKind, HiWeight};
+use crate::field::{Extension, F};
 
 /// Where a weight is not zero by its outer bits: `offset + (y << log_stride)`, `y < 1 << bits`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

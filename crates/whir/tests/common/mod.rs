@@ -1,12 +1,15 @@
 //! Shared by the integration tests: p3's own prover as the rival, and a naive engine.
 #![allow(dead_code, clippy::unwrap_used, missing_docs, unreachable_pub)]
 
+pub mod files;
+pub mod lying;
 pub mod naive;
+pub mod tampering;
 
+use fieldspar_whir::driver::Proof;
 use fieldspar_whir::engine::Engine;
 use fieldspar_whir::field::{Challenger, Commitment, Extension, F};
 use fieldspar_whir::pcs::{P3Whir, WhirPcs, challenger, mmcs};
-use p3_commit::MultilinearPcs;
 use p3_dft::Radix2DFTSmallBatch;
 use p3_field::PrimeCharacteristicRing;
 use p3_multilinear_util::point::Point;
@@ -78,25 +81,64 @@ pub fn absorb<EF: Extension>(points: &[Point<EF>], ch: &mut Challenger) {
     }
 }
 
-/// Verifies with p3's unmodified verifier.
-pub fn check<EF: Extension, L: Layout<F, EF>>(
-    p3: &P3Whir<EF, L>,
+/// Verifies with a PCS's own verifier; `verify_at` must give back the values in the proof.
+pub fn check<EF, P>(
+    pcs: &P,
     commitment: &Commitment,
-    proof: &fieldspar_whir::driver::Proof<EF>,
+    proof: &Proof<EF>,
     protocol: &OpeningProtocol,
     points: Option<&[Point<EF>]>,
-) -> Result<(), String> {
+) -> Result<(), String>
+where
+    EF: Extension,
+    P: PrescribedPointPcs<
+            EF,
+            Challenger,
+            Val = F,
+            Commitment = Commitment,
+            Proof = Proof<EF>,
+            OpeningProtocol = OpeningProtocol,
+        >,
+    P::Error: core::fmt::Display,
+{
     let mut ch = challenger();
     match points {
         Some(points) => {
-            p3.observe_commitment(commitment, &mut ch);
+            pcs.observe_commitment(commitment, &mut ch);
             absorb(points, &mut ch);
-            p3.verify_at(commitment, proof, protocol, points, &mut ch)
-                .map(|_| ())
+            let values = pcs
+                .verify_at(commitment, proof, protocol, points, &mut ch)
+                .map_err(|e| e.to_string())?;
+            let same = proof.evals.len() == values.len()
+                && values
+                    .iter()
+                    .zip(&proof.evals)
+                    .all(|(a, b)| (a.current(), a.next()) == (b.current(), b.next()));
+            if same {
+                Ok(())
+            } else {
+                Err("other values".into())
+            }
         }
-        None => p3.verify(commitment, proof, &mut ch, protocol.clone()),
+        None => pcs
+            .verify(commitment, proof, &mut ch, protocol.clone())
+            .map_err(|e| e.to_string()),
     }
-    .map_err(|e| e.to_string())
+}
+
+/// How often a soak test runs: the environment's count for this part, else a small one.
+pub fn count(part: &str, small: u64) -> u64 {
+    let name = format!("FIELDSPAR_SOAK_{part}");
+    std::env::var(name).map_or(small, |count| count.parse().unwrap())
+}
+
+/// Runs `work` on a pool of so many threads.
+pub fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap()
+        .install(work)
 }
 
 /// One table of one column, opened once.
@@ -124,7 +166,7 @@ pub fn point<EF: Extension>(n: usize, seed: u64) -> Point<EF> {
     Point::new((0..n).map(|i| z.exp_u64(123_457 + i as u64)).collect())
 }
 
-/// Our proof has p3's bytes and convinces p3's verifier.
+/// Our proof has p3's bytes and convinces p3's verifier, and p3's convinces ours.
 pub fn agree<EF: Extension, L: Layout<F, EF>, E: Engine<EF>>(
     engine: E,
     tables: &[Table<F>],
@@ -138,10 +180,11 @@ pub fn agree<EF: Extension, L: Layout<F, EF>, E: Engine<EF>>(
     let rival = p3::<EF, L>(n, params, cap).unwrap();
     let config = WhirConfig::new(n, params.clone()).unwrap();
     let ours = WhirPcs::<EF, L, E>::new(config, cap, engine);
-    let (theirs, _) = make::<EF, _, L>(&rival, tables, fold, protocol, points).unwrap();
+    let (theirs, their_proof) = make::<EF, _, L>(&rival, tables, fold, protocol, points).unwrap();
     let (made, proof) = make::<EF, _, L>(&ours, tables, fold, protocol, points).unwrap();
     assert!(made.0 == theirs.0, "commitment");
     check(&rival, &made.0, &proof, protocol, points).unwrap();
+    check(&ours, &theirs.0, &their_proof, protocol, points).unwrap();
     let differs = made.1.iter().zip(&theirs.1).position(|(a, b)| a != b);
     assert_eq!(differs, None, "first differing byte of {}", theirs.1.len());
     assert_eq!(made.1.len(), theirs.1.len(), "proof length");
@@ -173,6 +216,16 @@ pub fn all_kinds<EF: Extension, L: Layout<F, EF>, E: Engine<EF>>(
         2,
         Some(&[point(n, 1)]),
     );
+    let (tables, protocol) = several(fold);
+    let points: Vec<Point<EF>> = [5, 5, 7, 4].iter().map(|&m| point(m, m as u64)).collect();
+    let params = params(level, fold, assumption);
+    agree::<EF, L, E>(engine(), &tables, &protocol, &params, 0, Some(&points));
+    agree::<EF, L, E>(engine(), &tables, &protocol, &params, 1, None);
+}
+
+/// Three tables of different widths and heights; four batches, current and next views.
+pub fn several(fold: usize) -> (Vec<Table<F>>, OpeningProtocol) {
+    let mut rng = SmallRng::seed_from_u64(4);
     let tables = vec![
         Table::<F>::rand(&mut rng, 3, 5),
         Table::<F>::rand(&mut rng, 1, 7),
@@ -202,8 +255,5 @@ pub fn all_kinds<EF: Extension, L: Layout<F, EF>, E: Engine<EF>>(
         ),
     ])
     .pad_to_min_num_variables(fold);
-    let points: Vec<Point<EF>> = [5, 5, 7, 4].iter().map(|&m| point(m, m as u64)).collect();
-    let params = params(level, fold, assumption);
-    agree::<EF, L, E>(engine(), &tables, &protocol, &params, 0, Some(&points));
-    agree::<EF, L, E>(engine(), &tables, &protocol, &params, 1, None);
+    (tables, protocol)
 }

@@ -28,10 +28,17 @@ fn finds_the_smallest_witness_for_any_number_of_threads() {
         state[slot + 1..8].fill(F::ZERO);
         let expected = scalar(state, slot, bits);
         for threads in [1, 2, 5] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
             for variant in variants() {
                 let found = pool.install(|| grind(variant, state, slot, bits));
-                assert_eq!(found, Some(expected), "{variant:?} {bits} bits {threads} threads");
+                assert_eq!(
+                    found,
+                    Some(expected),
+                    "{variant:?} {bits} bits {threads} threads"
+                );
             }
         }
     }
@@ -41,9 +48,21 @@ fn finds_the_smallest_witness_for_any_number_of_threads() {
 fn a_window_ends_where_it_says() {
     let first = [F::ONE; WIDTH];
     for variant in variants() {
-        let all = Window { first: &first, slot: 3, mask: 0, start: 5, end: 6 };
+        let all = Window {
+            first: &first,
+            slot: 3,
+            mask: 0,
+            start: 5,
+            end: 6,
+        };
         assert_eq!(variant.run(all), Some(5));
-        let empty = Window { first: &first, slot: 3, mask: 0, start: 6, end: 6 };
+        let empty = Window {
+            first: &first,
+            slot: 3,
+            mask: 0,
+            start: 6,
+            end: 6,
+        };
         assert_eq!(variant.run(empty), None);
     }
 }

@@ -9,8 +9,6 @@ const LOCAL: usize = 1 << 16;
 const RUN: usize = 64;
 /// Elements of a cache line.
 const LINE: usize = 16;
-/// The most elements in a row of planes: 16 lanes of 8 columns.
-const WIDEST: usize = 128;
 /// Up to this many elements one task does everything in one pass.
 const SINGLE: usize = 1 << 12;
 
@@ -126,20 +124,23 @@ impl Plan {
     }
 }
 
-/// An upper bound of the elements of a thread's buffer, for any width and variant.
-pub(super) const fn scratch_bound(rows: usize, log_inv_rate: usize) -> usize {
-    let log_h = rows.ilog2() as usize + log_inv_rate;
-    // h1 is half of the height, unless the zeros or the vectors ask for more
-    let half = log_h.div_ceil(2);
-    let least = if log_inv_rate > 4 { log_inv_rate } else { 4 };
-    let h1 = 1_usize << if half > least { half } else { least };
-    LOCAL + h1 * (WIDEST + 1) + LINE
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{MessageOrder, Plan, scratch_bound};
+    use super::{LINE, LOCAL, MessageOrder, Plan};
+
+    /// The most elements in a row of planes: 16 lanes of 8 columns.
+    const WIDEST: usize = 128;
+
+    /// An upper bound of the elements of a thread's buffer, for any width and variant.
+    const fn scratch_bound(rows: usize, log_inv_rate: usize) -> usize {
+        let log_h = rows.ilog2() as usize + log_inv_rate;
+        // h1 is half of the height, unless the zeros or the vectors ask for more
+        let half = log_h.div_ceil(2);
+        let least = if log_inv_rate > 4 { log_inv_rate } else { 4 };
+        let h1 = 1_usize << if half > least { half } else { least };
+        LOCAL + h1 * (WIDEST + 1) + LINE
+    }
 
     #[test]
     fn every_shape_has_a_plan_whose_pieces_fit() {

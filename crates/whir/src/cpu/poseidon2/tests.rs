@@ -1,6 +1,7 @@
 //! Every variant against Plonky3's permutation, with values at the carry edges.
 
 use p3_baby_bear::default_babybear_poseidon2_16;
+use p3_field::PrimeField32;
 use p3_symmetric::Permutation;
 
 use super::*;
@@ -42,11 +43,17 @@ impl<const G: usize> Kernel for Permute<'_, G> {
 
 fn states(count: usize) -> Vec<[F; WIDTH]> {
     let elements = edge_elements(count * WIDTH);
-    let mut out: Vec<[F; WIDTH]> =
-        elements.chunks_exact(WIDTH).map(|c| c.try_into().unwrap()).collect();
+    let mut out: Vec<[F; WIDTH]> = elements
+        .chunks_exact(WIDTH)
+        .map(|c| c.try_into().unwrap())
+        .collect();
     // states whose Montgomery words are all at one edge
     let word = |w: u32| F::from_u32(w).div_2exp_u64(32);
-    for (state, w) in out.iter_mut().skip(1).zip([0, 1, 2, F::ORDER_U32 - 1, F::ORDER_U32 - 2]) {
+    for (state, w) in out
+        .iter_mut()
+        .skip(1)
+        .zip([0, 1, 2, F::ORDER_U32 - 1, F::ORDER_U32 - 2])
+    {
         *state = [word(w); WIDTH];
     }
     out
@@ -60,10 +67,5 @@ fn equals_plonky3_on_every_variant() {
     for variant in variants() {
         assert_eq!(variant.run(Permute::<1>(&input)), expected, "{variant:?}");
         assert_eq!(variant.run(Permute::<2>(&input)), expected, "{variant:?}");
-    }
-    for (state, expected) in input.iter().zip(&expected) {
-        let mut state = *state;
-        permute_one(&mut state);
-        assert_eq!(&state, expected);
     }
 }

@@ -75,8 +75,8 @@ fn signed_products<const N: usize>(a: &[__m256i; N], b: &[__m256i; N]) -> [__m25
         for i in 0..N {
             qp[i] = _mm256_mul_epi32(product[i], mu);
         }
-        for i in 0..N {
-            qp[i] = _mm256_mul_epi32(qp[i], p);
+        for qp in &mut qp {
+            *qp = _mm256_mul_epi32(*qp, p);
         }
         for i in 0..N {
             product[i] = _mm256_sub_epi32(product[i], qp[i]);
@@ -88,8 +88,8 @@ fn signed_products<const N: usize>(a: &[__m256i; N], b: &[__m256i; N]) -> [__m25
 /// [`odd_words`] of each.
 #[inline(always)]
 fn all_odd_words<const N: usize>(mut x: [__m256i; N]) -> [__m256i; N] {
-    for i in 0..N {
-        x[i] = odd_words(x[i]);
+    for x in &mut x {
+        *x = odd_words(*x);
     }
     x
 }

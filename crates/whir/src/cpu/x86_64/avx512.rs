@@ -75,8 +75,8 @@ fn signed_products<const N: usize>(a: &[__m512i; N], b: &[__m512i; N]) -> [__m51
         for i in 0..N {
             qp[i] = _mm512_mul_epi32(product[i], mu);
         }
-        for i in 0..N {
-            qp[i] = _mm512_mul_epi32(qp[i], p);
+        for qp in &mut qp {
+            *qp = _mm512_mul_epi32(*qp, p);
         }
         for i in 0..N {
             product[i] = _mm512_sub_epi32(product[i], qp[i]);
@@ -88,8 +88,8 @@ fn signed_products<const N: usize>(a: &[__m512i; N], b: &[__m512i; N]) -> [__m51
 /// [`odd_words`] of each.
 #[inline(always)]
 fn all_odd_words<const N: usize>(mut x: [__m512i; N]) -> [__m512i; N] {
-    for i in 0..N {
-        x[i] = odd_words(x[i]);
+    for x in &mut x {
+        *x = odd_words(*x);
     }
     x
 }

@@ -1,0 +1,224 @@
+//! The process that proves: ours, behind the protocol of [`super::protocol`].
+//!
+//! One process a row, so that its peak memory is the row's own.
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::io::{BufRead, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fieldspar_device::{Device, DeviceSpec};
+use fieldspar_whir::cpu::CpuEngine;
+use fieldspar_whir::engine::Engine;
+use fieldspar_whir::field::{EF4, EF5, Extension};
+use fieldspar_whir::input::{Encoding, Input, read_file};
+use fieldspar_whir::params::ExtensionDegree;
+use fieldspar_whir::proof::WhirPcsProof;
+use fieldspar_whir::statement::{prove, random_point, verify};
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::protocol::{Answer, Request, Run, Task};
+
+/// The engine of a CPU device.
+pub(super) fn engine(spec: &str) -> Result<CpuEngine, String> {
+    let spec: DeviceSpec = spec.parse().map_err(|e| format!("{e}"))?;
+    let device = Device::open(&spec).map_err(|e| e.to_string())?;
+    let variant = device
+        .cpu_variant()
+        .ok_or_else(|| format!("{spec} has no engine for whir"))?;
+    CpuEngine::new(variant).map_err(|e| e.to_string())
+}
+
+struct Job {
+    task: Task,
+    engine: CpuEngine,
+    input: Input,
+}
+
+impl Job {
+    fn new(task: Task) -> Result<Self, String> {
+        let engine = engine(&task.device)?;
+        let input = read_file(Path::new(&task.input), Encoding::U32).map_err(|e| e.to_string())?;
+        if input.elements.len() != 1 << task.n {
+            return Err(format!("{}: not 2^{} elements", task.input, task.n));
+        }
+        Ok(Self {
+            task,
+            engine,
+            input,
+        })
+    }
+
+    fn run(&self) -> Result<Run, String> {
+        match self.task.params.degree {
+            ExtensionDegree::Four => self.run_over::<EF4>(),
+            ExtensionDegree::Five => self.run_over::<EF5>(),
+        }
+    }
+
+    fn run_over<EF: Extension>(&self) -> Result<Run, String>
+    where
+        CpuEngine: Engine<EF>,
+        WhirPcsProof<EF>: Serialize,
+    {
+        // The rival keeps its table from run to run and proves a copy of it; so does this.
+        let input = self.input.clone();
+        let profile = Engine::<EF>::profile(&self.engine);
+        profile.clear();
+        reset_peak();
+        let proved = prove::<EF, _>(&self.engine, &self.task.params, input, |n| {
+            random_point(self.task.seed, n)
+        })
+        .map_err(|e| e.to_string())?;
+        let peak_memory_bytes = peak();
+        let phases: std::collections::BTreeMap<String, f64> = profile
+            .totals()
+            .into_iter()
+            .map(|(name, time)| (name.to_owned(), ms(time)))
+            .collect();
+
+        let start = Instant::now();
+        let verdict = verify(&proved.file);
+        let verify_time = start.elapsed();
+
+        let bytes = postcard::to_allocvec(&proved.file.proof).map_err(|e| e.to_string())?;
+        let file = proved.file.encode().map_err(|e| e.to_string())?;
+        Ok(Run {
+            commit_ms: ms(proved.commit),
+            open_ms: ms(proved.open),
+            prove_ms: ms(proved.commit + proved.open),
+            grind_ms: phases.get("grind").copied().unwrap_or(0.0),
+            verify_ms: ms(verify_time),
+            verified: verdict.is_ok(),
+            verify_error: verdict.err().map(|e| e.to_string()),
+            proof_bytes: bytes.len() as u64,
+            proof_sha256: hex(&Sha256::digest(&bytes)),
+            peak_memory_bytes,
+            phases,
+            file_bytes: file.len() as u64,
+        })
+    }
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// Starts a new peak, so that a run is not charged for what an earlier one held.
+fn reset_peak() {
+    // Where the kernel does not offer it the peak stays that of the whole process.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// VmHWM in bytes, 0 where it is not known.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok())
+        .map_or(0, |kib| kib * 1024)
+}
+
+fn answer(job: &mut Option<Job>, request: Request) -> Result<Value, String> {
+    match request {
+        Request::Info | Request::Quit => Ok(json!({
+            "name": "fieldspar",
+            "version": env!("CARGO_PKG_VERSION"),
+            "threads": rayon::current_num_threads(),
+        })),
+        Request::Prepare(task) => {
+            // The old one goes first: two of the largest size need not fit in memory.
+            *job = None;
+            *job = Some(Job::new(*task)?);
+            Ok(json!({}))
+        }
+        Request::Run => {
+            let job = job.as_ref().ok_or("nothing is prepared")?;
+            // On a worker thread, as in the rival: called from outside the pool, every parallel
+            // call wakes a sleeping worker and waits for it.
+            let run = rayon::scope(|_| job.run())?;
+            serde_json::to_value(run).map_err(|e| e.to_string())
+        }
+        Request::MaxLevel(task) => Ok(json!({
+            "max_level": super::grid::level(&task.params, task.n).map(|(level, _)| level),
+        })),
+    }
+}
+
+/// Answers requests until there are no more.
+pub(super) fn serve(input: impl BufRead, mut output: impl Write) -> std::io::Result<()> {
+    let mut job = None;
+    for line in input.lines() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let result = match serde_json::from_str(&line) {
+            Ok(Request::Quit) => break,
+            Ok(request) => answer(&mut job, request),
+            Err(e) => Err(format!("bad request: {e}")),
+        };
+        serde_json::to_writer(&mut output, &Answer::from(result))?;
+        output.write_all(b"\n")?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::grid::{Point, Setting, level};
+    use super::super::input;
+    use super::*;
+
+    fn talk(requests: &[Request]) -> Vec<Value> {
+        let lines: Vec<String> = requests
+            .iter()
+            .map(|r| serde_json::to_string(r).unwrap())
+            .collect();
+        let mut out = Vec::new();
+        serve(lines.join("\n").as_bytes(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        text.lines()
+            .map(|l| serde_json::from_str(l).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn proves_what_was_prepared() {
+        let folder = tempfile::tempdir().unwrap();
+        for (n, fold) in [(6, 2), (2, 4)] {
+            let path = folder.path().join("input");
+            input::write(&path, n, 1).unwrap();
+            let point = Point { n, fold, rate: 1 };
+            for setting in [Setting::published(), Setting::proven()] {
+                let mut params = setting.params(point);
+                params.security_level = level(&params, n).unwrap().0.min(40);
+                let mut task = Task::new(&params, n, path.to_str().unwrap(), 5).unwrap();
+                task.device = "cpu:portable".into();
+                let answers = talk(&[Request::Run, Request::Prepare(Box::new(task)), Request::Run]);
+                assert_eq!(answers[0]["ok"], false);
+                assert_eq!(answers[1]["ok"], true, "{answers:?}");
+                assert_eq!(answers[2]["verified"], true, "{answers:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bad_request_is_answered() {
+        let mut out = Vec::new();
+        serve(&b"{\"op\":\"x\"}\n\n{\"op\":\"quit\"}\n{}"[..], &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.lines().count(), 1);
+        assert!(text.contains("bad request"));
+    }
+}

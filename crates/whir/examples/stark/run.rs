@@ -1,0 +1,204 @@
+//! What the examples share: flags, one proof with its times, the comparison with p3-whir.
+
+use std::time::{Duration, Instant};
+
+use fieldspar_device::CpuVariant;
+use fieldspar_whir::cpu::CpuEngine;
+use fieldspar_whir::engine::Engine;
+use fieldspar_whir::field::{Challenger, EF4, EF5, Extension, F};
+use fieldspar_whir::params::{ExtensionDegree, Params};
+use fieldspar_whir::pcs::{P3Whir, WhirPcs, challenger, mmcs};
+use p3_air::BaseAir;
+use p3_dft::Radix2DFTSmallBatch;
+use p3_field::{ExtensionField, Field};
+use p3_matrix::Matrix;
+use p3_matrix::dense::RowMajorMatrix;
+use p3_multi_stark::folder::ProverAir;
+use p3_multi_stark::{
+    ProverInstance, ProverInstances, VerifierInstance, VerifierInstances, prove, setup, verify,
+};
+use p3_sumcheck::TableShape;
+use p3_sumcheck::layout::{PrefixProver, Table, plan_stacked_layout};
+
+use crate::stark::{Config, StarkPcs};
+
+pub type Fault = Box<dyn std::error::Error>;
+
+const USAGE: &str = "flags:
+  --log-permutations N   2^N permutations
+  --device cpu:VARIANT   portable, avx2, avx512; without it the best one here
+  --threads N            threads of the PCS; p3-multi-stark itself runs on one
+  --degree 4|5           extension degree (5)
+  --level N              security level of the PCS (100)
+  --fold N               variables folded a round (4)
+  --vs-p3                prove with p3-whir's own prover too, and compare the bytes";
+
+/// The command line.
+#[derive(Clone, Debug)]
+pub struct Flags {
+    pub log_permutations: usize,
+    pub variant: CpuVariant,
+    pub params: Params,
+    pub vs_p3: bool,
+}
+
+impl Flags {
+    /// Reads the command line; `log_permutations` is the default size.
+    pub fn read(log_permutations: usize) -> Result<Self, Fault> {
+        let mut flags = Self {
+            log_permutations,
+            variant: CpuVariant::best(),
+            params: Params::default(),
+            vs_p3: false,
+        };
+        let mut args = std::env::args().skip(1);
+        while let Some(flag) = args.next() {
+            let mut value = || args.next().ok_or_else(|| format!("{flag} needs a value"));
+            match flag.as_str() {
+                "--log-permutations" => flags.log_permutations = value()?.parse()?,
+                "--threads" => rayon::ThreadPoolBuilder::new()
+                    .num_threads(value()?.parse()?)
+                    .build_global()?,
+                "--degree" => {
+                    flags.params.degree = ExtensionDegree::try_from(value()?.parse::<usize>()?)?;
+                }
+                "--level" => flags.params.security_level = value()?.parse()?,
+                "--fold" => {
+                    flags.params.folds = fieldspar_whir::params::Folds::Constant(value()?.parse()?);
+                }
+                "--vs-p3" => flags.vs_p3 = true,
+                "--device" => {
+                    let name = value()?;
+                    let known = CpuVariant::ALL.into_iter();
+                    flags.variant = known
+                        .into_iter()
+                        .find(|v| name.strip_prefix("cpu:") == Some(v.name()))
+                        .ok_or_else(|| format!("no device {name}\n{USAGE}"))?;
+                }
+                _ => return Err(format!("no flag {flag}\n{USAGE}").into()),
+            }
+        }
+        Ok(flags)
+    }
+}
+
+/// Proves one trace in the degree of the flags.
+pub fn run<A>(flags: &Flags, air: &A, trace: RowMajorMatrix<F>) -> Result<(), Fault>
+where
+    A: ProverAir<F, EF4> + ProverAir<F, EF5> + BaseAir<F>,
+{
+    match flags.params.degree {
+        ExtensionDegree::Four => in_degree::<EF4, A>(flags, air, trace),
+        ExtensionDegree::Five => in_degree::<EF5, A>(flags, air, trace),
+    }
+}
+
+fn in_degree<EF, A>(flags: &Flags, air: &A, trace: RowMajorMatrix<F>) -> Result<(), Fault>
+where
+    EF: Extension,
+    EF::ExtensionPacking: From<EF> + From<<F as Field>::Packing>,
+    CpuEngine: Engine<EF>,
+    A: ProverAir<F, EF> + BaseAir<F>,
+{
+    type L<EF> = PrefixProver<F, EF>;
+    let (height, width) = (trace.height().ilog2() as usize, trace.width());
+    let (n, _) = plan_stacked_layout(&[TableShape::new(height, width)]);
+    let fold = flags.params.folds.first();
+    // current and next view of every column
+    let config = || flags.params.config_with::<EF, Challenger>(n, 2 * width);
+    println!("trace of 2^{height} rows, {width} columns; stacked polynomial of 2^{n} elements");
+    println!(
+        "degree {}, {} bits, {} bound, fold {fold}; cpu:{}, {} threads",
+        EF::D,
+        flags.params.security_level,
+        flags.params.assumption,
+        flags.variant.name(),
+        rayon::current_num_threads(),
+    );
+    let ours = WhirPcs::<EF, L<EF>, _>::new(config()?, 0, CpuEngine::new(flags.variant)?);
+    // the rival's copy of the trace is made only for it
+    let copy = flags.vs_p3.then(|| trace.clone());
+    let ours = one::<EF, _, A>("fieldspar", ours, fold, air, trace)?;
+    if let Some(trace) = copy {
+        let pcs = P3Whir::<EF, L<EF>>::new(config()?, Radix2DFTSmallBatch::default(), mmcs(0));
+        let theirs = one::<EF, _, A>("p3-whir", pcs, fold, air, trace)?;
+        println!(
+            "PCS: p3-whir (this build, one thread) takes {:.2} times as long; proof bytes {}",
+            theirs.1.as_secs_f64() / ours.1.as_secs_f64(),
+            if ours.0 == theirs.0 {
+                "equal"
+            } else {
+                "DIFFER"
+            }
+        );
+        if ours.0 != theirs.0 {
+            return Err("the proofs differ".into());
+        }
+    }
+    Ok(())
+}
+
+/// One proof, verified: its bytes and the PCS's share of the time.
+fn one<EF, P, A>(
+    name: &str,
+    pcs: P,
+    fold: usize,
+    air: &A,
+    trace: RowMajorMatrix<F>,
+) -> Result<(Vec<u8>, Duration), Fault>
+where
+    EF: Extension,
+    EF::ExtensionPacking: From<EF> + From<<F as Field>::Packing>,
+    P: StarkPcs<EF>,
+    P::ProverData: Clone,
+    P::Error: std::fmt::Debug,
+    P::ProverError: std::fmt::Debug,
+    P::Proof: serde::Serialize,
+    A: ProverAir<F, EF> + BaseAir<F>,
+{
+    let config = Config::<EF, P>::new(pcs, None, fold);
+    let height = trace.height().ilog2() as usize;
+    let table = Table::new(trace.transpose());
+    drop(trace);
+    let (pk, vk) = setup(&config, &[air], &mut challenger()).map_err(said)?;
+    config.main().take();
+
+    let clock = Instant::now();
+    let instances = ProverInstances::new(vec![ProverInstance::new(air, table, &pk, &[])]);
+    let proof = prove(&config, instances, 0, &mut challenger()).map_err(said)?;
+    let total = clock.elapsed();
+    let times = config.main().take();
+
+    let clock = Instant::now();
+    let instances = VerifierInstances::new(vec![VerifierInstance::new(air, &vk, height, &[])]);
+    verify(&config, instances, &proof, 0, &mut challenger()).map_err(said)?;
+    let verified = clock.elapsed();
+
+    let bytes = postcard::to_allocvec(&proof)?;
+    let pcs = times.commit + times.open;
+    println!(
+        "{name}: proof in {:.3} s, of which the PCS {:.3} s (commit {:.3}, open {:.3}), \
+         zerocheck and the rest {:.3} s; {} bytes, verified by p3-multi-stark in {:.1} ms{}",
+        total.as_secs_f64(),
+        pcs.as_secs_f64(),
+        times.commit.as_secs_f64(),
+        times.open.as_secs_f64(),
+        total.saturating_sub(pcs).as_secs_f64(),
+        bytes.len(),
+        verified.as_secs_f64() * 1e3,
+        peak().map_or(String::new(), |p| format!("; peak memory {p:.2} GiB")),
+    );
+    Ok((bytes, pcs))
+}
+
+fn said(error: impl std::fmt::Debug) -> Fault {
+    format!("{error:?}").into()
+}
+
+/// Peak resident memory of the process so far, in GiB.
+fn peak() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib / (1024.0 * 1024.0))
+}

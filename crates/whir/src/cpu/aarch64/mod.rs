@@ -1,0 +1,3 @@
+//! AArch64 instantiations.
+
+pub(crate) mod neon;

@@ -87,6 +87,10 @@ impl Context {
         self.global.trace.as_deref()
     }
 
+    pub(crate) const fn device_flag(&self) -> Option<&String> {
+        self.global.device.as_ref()
+    }
+
     /// The device that flag or environment name, and which of them does.
     pub(crate) fn device_spec(&self) -> Result<(DeviceSpec, Source), Failure> {
         Ok(DeviceSpec::resolve(self.global.device.as_deref())?)

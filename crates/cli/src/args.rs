@@ -109,6 +109,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "one value per run")]
 pub(crate) enum WhirCommand {
     /// Prove and verify a built-in polynomial
     Demo(DemoArgs),
@@ -144,5 +145,24 @@ impl Command {
                 WhirCommand::Bench(_) => "whir bench",
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_version_names_the_plonky3_release_in_use() {
+        let [major, minor, patch] = fieldspar_whir::proof::P3_VERSION;
+        assert_eq!(P3, format!("{major}.{minor}.{patch}"));
+        assert!(VERSION.contains(&format!("p3 {P3}")));
     }
 }

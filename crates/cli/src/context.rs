@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use fieldspar_device::{Device, DeviceInfo, DeviceSpec, MemoryLimit};
+use fieldspar_device::{Device, DeviceInfo, DeviceSpec, MemoryLimit, Source};
 use fieldspar_whir::cpu::CpuEngine;
 use fieldspar_whir::profile::Span;
 use serde_json::{Map, Value};
@@ -91,9 +91,14 @@ impl Context {
         self.global.device.as_ref()
     }
 
+    /// The device that flag or environment name, and which of them does.
+    pub(crate) fn device_spec(&self) -> Result<(DeviceSpec, Source), Failure> {
+        Ok(DeviceSpec::resolve(self.global.device.as_deref())?)
+    }
+
     /// Opens the device that flag or environment name, else the best.
     pub(crate) fn open_device(&self) -> Result<Device, Failure> {
-        let (spec, _) = DeviceSpec::resolve(self.global.device.as_deref())?;
+        let (spec, _) = self.device_spec()?;
         Ok(Device::open(&spec)?)
     }
 
@@ -116,7 +121,8 @@ impl Context {
         MemoryLimit::resolve(self.global.max_memory).map_err(|e| Failure::usage(e.to_string()))
     }
 
-    /// Kept for `warnings`, and a line on stderr unless quiet.
+    /// Kept for `warnings`, and a line on stderr unless quiet; with `--json` that line comes last,
+    /// so that an error has stderr for itself.
     pub(crate) fn warn(&self, line: &str) {
         let mut warnings = lock(&self.warnings);
         if warnings.iter().any(|w| w == line) {
@@ -124,12 +130,25 @@ impl Context {
         }
         warnings.push(line.to_owned());
         drop(warnings);
+        if !self.global.json {
+            self.print_warning(line);
+        }
+    }
+
+    fn print_warning(&self, line: &str) {
         if !self.global.quiet {
-            let _ = writeln!(
-                std::io::stderr(),
-                "{} {line}",
-                self.global.paint("warning:", "33")
-            );
+            let word = self.global.paint("warning:", "33");
+            // Talk that cannot be heard is no failure.
+            let _ = writeln!(std::io::stderr(), "{word} {line}");
+        }
+    }
+
+    /// Prints what [`Self::warn`] held back.
+    pub(crate) fn print_held_warnings(&self) {
+        if self.global.json {
+            self.warnings()
+                .iter()
+                .for_each(|line| self.print_warning(line));
         }
     }
 

@@ -1,7 +1,7 @@
 //! `devices`: what is here, and why the rest is not.
 #![forbid(unsafe_code)]
 
-use fieldspar_device::{Device, format_bytes};
+use fieldspar_device::{Device, ENV_DEVICE, Source, format_bytes};
 use serde_json::json;
 
 use crate::context::{Context, Outcome};
@@ -9,17 +9,22 @@ use crate::failure::Failure;
 use crate::json::fields;
 
 pub(crate) fn run(context: &Context) -> Result<Outcome, Failure> {
-    // Shows the choice too, so that a setting that cannot be had is seen here first.
-    let device = context.open_device()?;
+    let (spec, source) = context.device_spec()?;
+    let device = match Device::open(&spec) {
+        Ok(device) => Some(device),
+        // Who looks for the reason of a setting that cannot be had must be shown the list.
+        Err(error) if source == Source::Environment => {
+            context.warn(&format!("{ENV_DEVICE}: {error}"));
+            None
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let chosen_spec = device.as_ref().map_or("", |d| d.info().spec.as_str());
     let probes = Device::probe_all();
     let width = probes.iter().map(|p| p.spec.len()).max().unwrap_or(0);
     let mut text = String::new();
     for probe in &probes {
-        let chosen = if probe.spec == device.info().spec {
-            "*"
-        } else {
-            " "
-        };
+        let chosen = if probe.spec == chosen_spec { "*" } else { " " };
         let says = match (&probe.reason, probe.memory_bytes) {
             (Some(reason), _) => format!("unavailable: {reason}"),
             (None, Some(bytes)) => format!("{}, {}", probe.name, format_bytes(bytes)),
@@ -27,10 +32,13 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Failure> {
         };
         text.push_str(&format!("{chosen} {:width$}  {says}\n", probe.spec));
     }
-    text.push_str(&format!(
-        "\n* {} runs: {}\n",
-        device.info().spec,
-        device.info().why
-    ));
-    Ok(Outcome::new(text, fields(json!({"devices": probes}))).on(&device))
+    let outcome = |text| Outcome::new(text, fields(json!({"devices": probes})));
+    Ok(match &device {
+        Some(device) => {
+            let info = device.info();
+            text.push_str(&format!("\n* {} runs: {}\n", info.spec, info.why));
+            outcome(text).on(device)
+        }
+        None => outcome(text),
+    })
 }

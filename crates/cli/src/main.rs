@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use clap::{CommandFactory, Parser};
+use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
 use crate::args::{Cli, Color, Command, GlobalArgs, WhirCommand};
 use crate::context::{Context, Outcome};
@@ -30,12 +30,12 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = bench::arguments(std::env::args_os().collect());
     // Errors of the command line itself must know how to show themselves before it is parsed.
     let json = arguments.iter().any(|a| a == "--json");
-    ExitCode::from(match Cli::try_parse_from(arguments) {
+    ExitCode::from(match parse(arguments) {
         Ok(cli) => run(cli),
         Err(error) if error.use_stderr() && json => {
             let text = error.render().to_string();
             let text = text.trim().trim_start_matches("error: ");
-            report(&Failure::usage(text), true, None)
+            report(&Failure::usage(text), true, None, &[])
         }
         Err(error) => {
             let code = if error.use_stderr() { 2 } else { 0 };
@@ -44,6 +44,24 @@ fn main() -> ExitCode {
             code
         }
     })
+}
+
+/// Parses, with `--color` in force for what clap itself prints.
+fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let has = |value: &str| {
+        let joined = format!("--color={value}");
+        let pair = |two: &[OsString]| two[0] == "--color" && two[1] == value;
+        arguments.iter().any(|a| *a == *joined) || arguments.windows(2).any(pair)
+    };
+    let color = match (has("always"), has("never")) {
+        (true, false) => ColorChoice::Always,
+        (false, true) => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    };
+    let matches = command_line()
+        .color(color)
+        .try_get_matches_from(arguments)?;
+    Cli::from_arg_matches(&matches)
 }
 
 fn run(cli: Cli) -> u8 {
@@ -57,7 +75,7 @@ fn run(cli: Cli) -> u8 {
         Ok(pool) => pool,
         Err(error) => {
             let failure = Failure::internal(format!("cannot start the worker threads: {error}"));
-            return report(&failure, global.json, Some(&global));
+            return report(&failure, global.json, Some(&global), &[]);
         }
     };
     let context = Context::new(global.clone(), pool.current_num_threads());
@@ -76,12 +94,16 @@ fn run(cli: Cli) -> u8 {
         Ok(outcome)
     });
     match result {
-        Ok(outcome) => outcome.exit_code,
-        Err(failure) => report(&failure, context.json(), Some(&global)),
+        Ok(outcome) => {
+            context.print_held_warnings();
+            outcome.exit_code
+        }
+        Err(failure) => report(&failure, context.json(), Some(&global), &context.warnings()),
     }
 }
 
 fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
+    trace::check(context)?;
     match command {
         Command::Devices => devices::run(context),
         Command::Selftest => selftest::run(context),
@@ -118,21 +140,30 @@ fn print(context: &Context, command: &Command, outcome: &Outcome) -> Result<(), 
     }
 }
 
-fn report(failure: &Failure, json: bool, global: Option<&GlobalArgs>) -> u8 {
+/// With `--json` one object, in which the warnings stand beside the error.
+fn report(failure: &Failure, json: bool, global: Option<&GlobalArgs>, warnings: &[String]) -> u8 {
     let line = if json {
-        failure.to_json().to_string()
+        let mut object = failure.to_json();
+        object["warnings"] = serde_json::json!(warnings);
+        object.to_string()
     } else {
         let word = global.map_or_else(|| "error:".into(), |g| g.paint("error:", "31"));
-        // Most messages name the place already.
-        match &failure.at {
-            Some(at) if !failure.message.contains(at.as_str()) => {
-                format!("{word} {at}: {}", failure.message)
-            }
-            _ => format!("{word} {}", failure.message),
-        }
+        format!("{word} {}", placed(failure))
     };
     let _ = writeln!(std::io::stderr(), "{line}");
     failure.kind.exit_code()
+}
+
+/// The message with the place before it, without saying any of the place twice.
+fn placed(failure: &Failure) -> String {
+    let message = failure.message.as_str();
+    let Some(at) = failure.at.as_deref().filter(|at| !message.contains(at)) else {
+        return message.to_owned();
+    };
+    match at.rsplit_once(": ") {
+        Some((file, place)) if message.contains(place) => format!("{file}: {message}"),
+        _ => format!("{at}: {message}"),
+    }
 }
 
 fn start_log(global: &GlobalArgs) {

@@ -28,6 +28,14 @@ pub(crate) fn page() -> Result<Outcome, Failure> {
     let mut out = Vec::new();
     let failed = |e: std::io::Error| Failure::internal(e.to_string());
     Man::new(command.clone()).render(&mut out).map_err(failed)?;
+    // clap_mangen points at a page for each verb; here all stand on this one.
+    let mut page = String::from_utf8_lossy(&out).into_owned();
+    for verb in command.get_subcommands() {
+        let name = verb.get_name();
+        let there = format!("fieldspar\\-{}(1)", name.replace('-', "\\-"));
+        page = page.replace(&there, &format!("fieldspar {name}"));
+    }
+    let mut out = page.into_bytes();
     for verb in leaves(&command) {
         let name = verb.get_bin_name().unwrap_or(verb.get_name()).to_owned();
         // What holds everywhere stands in the first part already.

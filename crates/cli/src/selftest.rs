@@ -11,8 +11,9 @@ use crate::json::fields;
 
 /// The named device, or all that are here.
 pub(crate) fn run(context: &Context) -> Result<Outcome, Failure> {
-    let chosen = context.open_device()?;
-    let named = context.device_flag().is_some_and(|flag| flag != "auto");
+    let (spec, _) = context.device_spec()?;
+    let chosen = Device::open(&spec)?;
+    let named = spec != DeviceSpec::Auto;
     let devices: Vec<Device> = if named {
         vec![chosen.clone()]
     } else {

@@ -4,6 +4,9 @@
 //! inside another on the same thread is drawn below it.
 #![forbid(unsafe_code)]
 
+use std::fs::File;
+use std::io::Read;
+
 use fieldspar_whir::profile::Span;
 use fieldspar_whir::proof::write_file;
 use serde_json::{Value, json};
@@ -36,12 +39,33 @@ fn events(command: &str, spans: &[Span]) -> Value {
     json!({"displayTimeUnit": "ms", "traceEvents": events})
 }
 
-/// Writes the trace, if one is asked for. A file that is there is replaced.
-pub(crate) fn write(context: &Context, command: &str) -> Result<(), Failure> {
+/// How every trace begins.
+const START: &[u8] = b"{\"displayTimeUnit\"";
+
+/// Refuses, before any work, to replace anything but an older trace or an empty file.
+pub(crate) fn check(context: &Context) -> Result<(), Failure> {
     let Some(path) = context.trace_path() else {
         return Ok(());
     };
     output::check(path, true)?;
+    let mut start = Vec::new();
+    let length = START.len() as u64;
+    match File::open(path).and_then(|file| file.take(length).read_to_end(&mut start)) {
+        Ok(_) if !start.is_empty() && start != START => Err(Failure::usage(format!(
+            "{} exists and is no trace; it is left alone",
+            path.display()
+        ))),
+        // One that cannot be read is not there, or says so when it is replaced.
+        _ => Ok(()),
+    }
+}
+
+/// Writes the trace, if one is asked for, in place of an older one.
+pub(crate) fn write(context: &Context, command: &str) -> Result<(), Failure> {
+    let Some(path) = context.trace_path() else {
+        return Ok(());
+    };
+    check(context)?;
     let text = events(command, &context.spans()).to_string();
     Ok(write_file(path, text.as_bytes(), true)?)
 }

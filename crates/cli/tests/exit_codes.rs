@@ -140,6 +140,40 @@ fn the_flag_goes_before_the_environment() {
             .contains("FIELDSPAR_DEVICE")
     );
     run(&[], "").exits(0);
+    // The list helps who set it.
+    let mut command = common::command();
+    command
+        .env("FIELDSPAR_DEVICE", "cuda")
+        .args(["devices", "--json"]);
+    let json = finish(&mut command).exits(0).json();
+    assert!(json["warnings"][0].as_str().unwrap().contains("cuda"));
+}
+
+#[test]
+fn a_warning_does_not_spoil_the_error() {
+    let args = [
+        "whir",
+        "demo",
+        "--assumption",
+        "capacity",
+        "--device",
+        "cpu",
+    ];
+    let json = fieldspar(&[&args[..], &["--max-memory", "1M", "--json"]].concat()).exits(5);
+    json.error();
+    assert!(json.stderr.contains("conjectural"));
+    let talk = fieldspar(&["devices", "-v"]).exits(0);
+    assert!(talk.stderr.contains("device chosen"), "{}", talk.stderr);
+    assert!(
+        !fieldspar(&["nothing", "--color=never"])
+            .stderr
+            .contains('\u{1b}')
+    );
+    assert!(
+        fieldspar(&["nothing", "--color", "always"])
+            .stderr
+            .contains('\u{1b}')
+    );
 }
 
 #[test]

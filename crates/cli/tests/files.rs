@@ -123,6 +123,8 @@ fn an_existing_output_needs_force() {
     fieldspar(&["whir", "verify", &output]).exits(0);
     let folder_itself = folder.name("");
     fieldspar(&["whir", "prove", &input, "-o", &folder_itself, "--force"]).exits(2);
+    fieldspar(&["whir", "prove", &input, "-o", &input, "--force"]).exits(2);
+    fieldspar(&["whir", "demo", "--n", "4", "--trace", &input]).exits(2);
     #[cfg(unix)]
     fieldspar(&["whir", "prove", &input, "-o", "/dev/null", "--force"]).exits(2);
     assert_eq!(folder.files(), ["input", "out.fsp"]);
@@ -147,7 +149,7 @@ fn damaged_proofs_are_refused() {
             let begin = Instant::now();
             let error = fieldspar(&["whir", verb, &path, "--json"]).exits(3).error();
             assert!(error["at"].as_str().unwrap().contains("byte "), "{error}");
-            assert!(begin.elapsed() < Duration::from_secs(2));
+            assert!(begin.elapsed() < Duration::from_secs(5));
         }
     }
     for i in (0..good.len()).step_by(good.len() / 40) {
@@ -172,10 +174,15 @@ fn a_kill_leaves_nothing_at_the_final_path() {
             .spawn()
             .unwrap()
     };
-    let begin = Instant::now();
-    assert!(start().wait().unwrap().success());
-    let whole = begin.elapsed();
-    std::fs::remove_file(&output).unwrap();
+    let whole = (0..3)
+        .map(|_| {
+            let begin = Instant::now();
+            assert!(start().wait().unwrap().success());
+            std::fs::remove_file(&output).unwrap();
+            begin.elapsed()
+        })
+        .min()
+        .unwrap();
     // Evenly over the run, then closely around its end, where the file is written.
     let moments = (0..12)
         .map(|i| whole * i / 12)
@@ -195,5 +202,5 @@ fn a_kill_leaves_nothing_at_the_final_path() {
             assert!(!finished);
         }
     }
-    assert!(killed > 6, "{killed}");
+    assert!(killed > 3, "{killed}");
 }

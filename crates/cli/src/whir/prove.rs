@@ -93,6 +93,10 @@ fn check(
 
 pub(crate) fn run(args: &ProveArgs, context: &Context) -> Result<Outcome, Failure> {
     output::check(&args.output, args.force)?;
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    if real(&args.output).is_some_and(|output| real(&args.input) == Some(output)) {
+        return Err(Failure::usage("the output would replace the input"));
+    }
     let device = context.open_device()?;
     let params = args.params.params(context);
     check(args, context, &params)?;

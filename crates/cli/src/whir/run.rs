@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use fieldspar_device::{Device, OutOfMemory};
 use fieldspar_whir::cpu::CpuEngine;
 use fieldspar_whir::engine::Engine;
+use fieldspar_whir::error::ProofError;
 use fieldspar_whir::field::{EF4, EF5, Extension};
 use fieldspar_whir::input::Input;
 use fieldspar_whir::params::{ExtensionDegree, Params};
@@ -55,6 +56,18 @@ pub(crate) fn check(
     Ok(())
 }
 
+/// Base elements of each codeword that a proof commits to, in order.
+fn codeword_sizes(params: &Params, n: usize) -> Result<Vec<u64>, Failure> {
+    let shape = MemoryShape::new(params, n)?;
+    let sizes = shape.codewords.iter().enumerate();
+    Ok(sizes
+        .map(|(i, &(variables, rate, _))| {
+            let words = if i == 0 { 1 } else { shape.degree as u64 };
+            words << (variables + rate).min(48)
+        })
+        .collect())
+}
+
 /// A proof that was verified, and how it came about.
 pub(crate) struct Made {
     pub(crate) view: View,
@@ -96,20 +109,22 @@ where
     let coordinates = at.coordinates(own, committed, params.degree)?;
     let point = point::elements::<EF>(&coordinates);
 
+    let sizes = codeword_sizes(params, committed)?;
     let engine = engine(device)?;
     let profile = Engine::<EF>::profile(&engine).clone();
     profile.clear();
     let origin = Instant::now();
-    let proved = progress::watch(context, "proving", &profile, || {
+    let proved = progress::watch(context, "proving", &profile, &sizes, || {
         statement::prove::<EF, _>(&engine, params, input, |_| point)
     })?;
     context.keep_spans(origin, profile.spans());
     let phases = profile.totals();
     drop(engine);
 
-    let bytes = proved.file.encode()?;
+    let broken = |e: ProofError| Failure::internal(format!("the proof cannot be encoded: {e}"));
+    let bytes = proved.file.encode().map_err(broken)?;
     // What was written is what is verified, not what is in memory.
-    let file = ProofFile::<EF>::decode(&bytes)?;
+    let file = ProofFile::<EF>::decode(&bytes).map_err(broken)?;
     let begin = Instant::now();
     let (verdict, verify) = progress::timed(|| statement::verify(&file));
     verdict?;

@@ -53,6 +53,14 @@ pub enum VerifyError {
     /// p3-whir's verifier says no.
     #[error("p3-whir's verifier refuses the proof: {0}")]
     Invalid(#[from] p3_whir::VerifierError),
+    /// The point does not fit the polynomial.
+    #[error("the point has {found} coordinates, the polynomial {expected} variables")]
+    Point {
+        /// Variables of the committed polynomial.
+        expected: usize,
+        /// Coordinates given.
+        found: usize,
+    },
     /// The proof holds for another value than the file's.
     #[error("the proof is about another value than the one stated")]
     Value,
@@ -204,6 +212,13 @@ pub fn verify<EF: Extension>(file: &ProofFile<EF>) -> Result<(), VerifyError> {
         value,
     } = &file.statement;
     let config = params.config::<EF>(*n)?;
+    // p3-whir trusts the caller with both, and panics where they differ
+    let expected = config.num_variables();
+    for found in [*n, point.len()] {
+        if found != expected {
+            return Err(VerifyError::Point { expected, found });
+        }
+    }
     let verifier = P3Whir::<EF, SuffixProver<F, EF>>::new(
         config,
         Radix2DFTSmallBatch::default(),

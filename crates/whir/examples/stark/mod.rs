@@ -23,13 +23,19 @@ pub trait StarkPcs<EF: Extension>:
         Commitment = Commitment,
         Witness = Witness<F>,
         OpeningProtocol = OpeningProtocol,
+        ProverData = <Self as StarkPcs<EF>>::Data,
     >
 {
+    /// The prover's data, which p3-multi-stark wants to clone.
+    type Data: Clone;
+
     fn witness(tables: Vec<Table<F>>, fold: usize) -> Witness<F>;
     fn table(data: &Self::ProverData, index: usize) -> &Table<F>;
 }
 
-impl<EF: Extension, L: Layout<F, EF>, E: Engine<EF>> StarkPcs<EF> for WhirPcs<EF, L, E> {
+impl<EF: Extension, L: Layout<F, EF> + Clone, E: Engine<EF>> StarkPcs<EF> for WhirPcs<EF, L, E> {
+    type Data = <Self as MultilinearPcs<EF, Challenger>>::ProverData;
+
     fn witness(tables: Vec<Table<F>>, fold: usize) -> Witness<F> {
         L::new_witness(tables, fold)
     }
@@ -39,7 +45,9 @@ impl<EF: Extension, L: Layout<F, EF>, E: Engine<EF>> StarkPcs<EF> for WhirPcs<EF
     }
 }
 
-impl<EF: Extension, L: Layout<F, EF>> StarkPcs<EF> for P3Whir<EF, L> {
+impl<EF: Extension, L: Layout<F, EF> + Clone> StarkPcs<EF> for P3Whir<EF, L> {
+    type Data = <Self as MultilinearPcs<EF, Challenger>>::ProverData;
+
     fn witness(tables: Vec<Table<F>>, fold: usize) -> Witness<F> {
         L::new_witness(tables, fold)
     }

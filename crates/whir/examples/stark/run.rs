@@ -1,26 +1,23 @@
 //! What the examples share: flags, one proof with its times, the comparison with p3-whir.
+#![allow(missing_docs, unreachable_pub)]
 
-use std::time::{Duration, Instant};
+pub use std::time::{Duration, Instant};
 
-use fieldspar_device::CpuVariant;
-use fieldspar_whir::cpu::CpuEngine;
-use fieldspar_whir::engine::Engine;
-use fieldspar_whir::field::{Challenger, EF4, EF5, Extension, F};
-use fieldspar_whir::params::{ExtensionDegree, Params};
-use fieldspar_whir::pcs::{P3Whir, WhirPcs, challenger, mmcs};
-use p3_air::BaseAir;
-use p3_dft::Radix2DFTSmallBatch;
-use p3_field::{ExtensionField, Field};
-use p3_matrix::Matrix;
-use p3_matrix::dense::RowMajorMatrix;
-use p3_multi_stark::folder::ProverAir;
-use p3_multi_stark::{
+pub use fieldspar_device::CpuVariant;
+pub use fieldspar_whir::cpu::CpuEngine;
+pub use fieldspar_whir::field::{Challenger, Extension, F};
+pub use fieldspar_whir::params::{ExtensionDegree, Params};
+pub use fieldspar_whir::pcs::{P3Whir, WhirPcs, challenger, mmcs};
+pub use p3_dft::Radix2DFTSmallBatch;
+pub use p3_matrix::Matrix;
+pub use p3_matrix::dense::RowMajorMatrix;
+pub use p3_multi_stark::{
     ProverInstance, ProverInstances, VerifierInstance, VerifierInstances, prove, setup, verify,
 };
-use p3_sumcheck::TableShape;
-use p3_sumcheck::layout::{PrefixProver, Table, plan_stacked_layout};
+pub use p3_sumcheck::TableShape;
+pub use p3_sumcheck::layout::{PrefixProver, Table, plan_stacked_layout};
 
-use crate::stark::{Config, StarkPcs};
+pub use crate::stark::{Config, StarkPcs};
 
 pub type Fault = Box<dyn std::error::Error>;
 
@@ -82,25 +79,20 @@ impl Flags {
     }
 }
 
-/// Proves one trace in the degree of the flags.
-pub fn run<A>(flags: &Flags, air: &A, trace: RowMajorMatrix<F>) -> Result<(), Fault>
-where
-    A: ProverAir<F, EF4> + ProverAir<F, EF5> + BaseAir<F>,
-{
-    match flags.params.degree {
-        ExtensionDegree::Four => in_degree::<EF4, A>(flags, air, trace),
-        ExtensionDegree::Five => in_degree::<EF5, A>(flags, air, trace),
-    }
-}
+/// A module `$name` that proves traces of one AIR over one extension: for p3-multi-stark's bounds to
+/// hold, neither may be a parameter.
+macro_rules! prover {
+    ($name:ident, $extension:ty, $air:ty) => {
+        mod $name {
+            use super::run::*;
+            use super::*;
 
-fn in_degree<EF, A>(flags: &Flags, air: &A, trace: RowMajorMatrix<F>) -> Result<(), Fault>
-where
-    EF: Extension,
-    EF::ExtensionPacking: From<EF> + From<<F as Field>::Packing>,
-    CpuEngine: Engine<EF>,
-    A: ProverAir<F, EF> + BaseAir<F>,
+            type EF = $extension;
+            type A = $air;
+
+pub(super) fn run(flags: &Flags, air: &A, trace: RowMajorMatrix<F>) -> Result<(), Fault>
 {
-    type L<EF> = PrefixProver<F, EF>;
+    type L = PrefixProver<F, EF>;
     let (height, width) = (trace.height().ilog2() as usize, trace.width());
     let (n, _) = plan_stacked_layout(&[TableShape::new(height, width)]);
     let fold = flags.params.folds.first();
@@ -109,19 +101,19 @@ where
     println!("trace of 2^{height} rows, {width} columns; stacked polynomial of 2^{n} elements");
     println!(
         "degree {}, {} bits, {} bound, fold {fold}; cpu:{}, {} threads",
-        EF::D,
+        <EF as Extension>::D,
         flags.params.security_level,
         flags.params.assumption,
         flags.variant.name(),
         rayon::current_num_threads(),
     );
-    let ours = WhirPcs::<EF, L<EF>, _>::new(config()?, 0, CpuEngine::new(flags.variant)?);
+    let ours = WhirPcs::<EF, L, _>::new(config()?, 0, CpuEngine::new(flags.variant)?);
     // the rival's copy of the trace is made only for it
     let copy = flags.vs_p3.then(|| trace.clone());
-    let ours = one::<EF, _, A>("fieldspar", ours, fold, air, trace)?;
+    let ours = one("fieldspar", ours, fold, air, trace)?;
     if let Some(trace) = copy {
-        let pcs = P3Whir::<EF, L<EF>>::new(config()?, Radix2DFTSmallBatch::default(), mmcs(0));
-        let theirs = one::<EF, _, A>("p3-whir", pcs, fold, air, trace)?;
+        let pcs = P3Whir::<EF, L>::new(config()?, Radix2DFTSmallBatch::default(), mmcs(0));
+        let theirs = one("p3-whir", pcs, fold, air, trace)?;
         println!(
             "PCS: p3-whir (this build, one thread) takes {:.2} times as long; proof bytes {}",
             theirs.1.as_secs_f64() / ours.1.as_secs_f64(),
@@ -139,7 +131,7 @@ where
 }
 
 /// One proof, verified: its bytes and the PCS's share of the time.
-fn one<EF, P, A>(
+fn one<P>(
     name: &str,
     pcs: P,
     fold: usize,
@@ -147,14 +139,7 @@ fn one<EF, P, A>(
     trace: RowMajorMatrix<F>,
 ) -> Result<(Vec<u8>, Duration), Fault>
 where
-    EF: Extension,
-    EF::ExtensionPacking: From<EF> + From<<F as Field>::Packing>,
     P: StarkPcs<EF>,
-    P::ProverData: Clone,
-    P::Error: std::fmt::Debug,
-    P::ProverError: std::fmt::Debug,
-    P::Proof: serde::Serialize,
-    A: ProverAir<F, EF> + BaseAir<F>,
 {
     let config = Config::<EF, P>::new(pcs, None, fold);
     let height = trace.height().ilog2() as usize;
@@ -190,13 +175,16 @@ where
     );
     Ok((bytes, pcs))
 }
+        }
+    };
+}
 
-fn said(error: impl std::fmt::Debug) -> Fault {
+pub fn said(error: impl std::fmt::Debug) -> Fault {
     format!("{error:?}").into()
 }
 
 /// Peak resident memory of the process so far, in GiB.
-fn peak() -> Option<f64> {
+pub fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
     let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;

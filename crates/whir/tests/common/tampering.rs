@@ -445,7 +445,7 @@ fn openings<EF: Extension>(file: &ProofFile<EF>, with: &mut With<'_, EF>) {
         });
         with(KIND, "first sibling missing", &|f| {
             both(f, last, &|s| {
-                s.remove(0);
+                let _ = s.remove(0);
             })
         });
         with(KIND, "sibling too many", &|f| {

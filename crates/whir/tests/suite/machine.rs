@@ -19,7 +19,9 @@ use p3_field::PrimeCharacteristicRing;
 use p3_lookup::{Count, InteractionBuilder};
 use p3_matrix::dense::RowMajorMatrix;
 
-use super::multi_stark::{Instance, everywhere};
+use crate::statement::Instance;
+
+provers!(Chip);
 
 const ADD: u32 = 0;
 const PUT: u32 = 1;

@@ -2,12 +2,15 @@
 //! run, so they are compiled once.
 //!
 //! Counts are small here and large in `cargo xtask soak`.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../../examples/stark/mod.rs"]
 mod stark;
+
+#[macro_use]
+mod statement;
 
 mod bugs;
 mod degenerate;

@@ -135,7 +135,11 @@ pub fn structures<EF: Extension>(
     let mut with = |kind, what: &str, change: &dyn Fn(&mut ProofFile<EF>)| {
         let mut changed = file.clone();
         change(&mut changed);
-        try_it(kind, what, &changed);
+        // a position drawn twice has equal rows: exchanging them changes nothing
+        let bytes = |f: &ProofFile<EF>| postcard::to_allocvec(&f.proof).unwrap();
+        if changed.statement != file.statement || bytes(&changed) != bytes(file) {
+            try_it(kind, what, &changed);
+        }
     };
     statement(file, other, &mut with);
     parameters(file, &mut with);

@@ -15,6 +15,7 @@ mod statement;
 mod bugs;
 mod degenerate;
 mod faults;
+mod large;
 mod machine;
 mod multi_stark;
 mod params_soak;

@@ -88,7 +88,10 @@ impl Plan {
             (Layout::Planes, MessageOrder::RowMajor) => ((run / width).max(lanes).min(h2), width),
             (Layout::Planes, MessageOrder::ColumnMajor) => {
                 let columns = LINE.max(lanes).min(h2);
-                (columns, (LOCAL / (h1 * columns)).clamp(1, LINE.min(width)))
+                // the transposed squares are stored as they are, so their rows of a group must be
+                // whole rows or a vector
+                let group = (LOCAL / (h1 * columns)).clamp(lanes.min(width), LINE.min(width));
+                (columns, group)
             }
         };
         Some(Self {
@@ -129,8 +132,8 @@ impl Plan {
 mod tests {
     use super::{LINE, LOCAL, MessageOrder, Plan};
 
-    /// The most elements in a row of planes: 16 lanes of 8 columns.
-    const WIDEST: usize = 128;
+    /// The most elements in a row of planes: 16 lanes of 16 columns.
+    const WIDEST: usize = 256;
 
     /// An upper bound of the elements of a thread's buffer, for any width and variant.
     const fn scratch_bound(rows: usize, log_inv_rate: usize) -> usize {

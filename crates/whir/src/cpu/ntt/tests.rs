@@ -79,6 +79,16 @@ fn large_codewords_equal_plonky3() {
     check(1 << 10, 256, 3, &variants());
 }
 
+/// Heights at which the local buffer has no room for all columns of a column-major message.
+#[test]
+fn tall_codewords_equal_plonky3() {
+    check(1 << 4, 16, 10, &variants());
+    check(1 << 6, 8, 11, &variants());
+    check(1 << 15, 4, 6, &variants());
+    check(1 << 18, 2, 4, &variants());
+    check(1 << 17, 16, 3, &variants());
+}
+
 #[test]
 fn planes_are_encoded_independently() {
     let planes: Vec<Vec<F>> = (0..5)

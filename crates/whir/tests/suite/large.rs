@@ -1,6 +1,5 @@
 //! Every engine operation at sizes where the kernels work in blocks: all CPU variants give the
 //! portable one's answers, in both orders.
-#![allow(clippy::unwrap_used, missing_docs)]
 
 use fieldspar_device::{CpuVariant, variants_to_test};
 use fieldspar_whir::cpu::CpuEngine;
@@ -110,7 +109,7 @@ fn cpu(variant: CpuVariant) -> CpuEngine {
 #[test]
 fn variants_agree_on_every_operation() {
     let mut wrong = Vec::new();
-    for (n, fold) in [(15, 6), (17, 1), (20, 4), (21, 2)] {
+    for (n, fold) in [(15, 6), (17, 1), (18, 4), (19, 2)] {
         for order in [VariableOrder::Suffix, VariableOrder::Prefix] {
             let expected = play(&cpu(CpuVariant::Portable), order, n, fold);
             for variant in variants_to_test().unwrap() {

@@ -369,7 +369,7 @@ fn sp1_cve_2026_40323_the_opened_shapes_are_the_committed_ones() {
             .iter()
             .zip(&schedules)
             .map(|(&(arity, width), batches)| {
-                let schedule = batches.iter().cloned().collect();
+                let schedule = batches.to_vec();
                 TableSpec::new(TableShape::new(arity, width), schedule)
             });
         let other = OpeningProtocol::new(specs.collect());

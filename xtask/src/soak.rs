@@ -1,5 +1,5 @@
 //! The long tests at their full counts. A part that is done is not run again, so a soak that was
-//! stopped goes on where it was; each part leaves its result in bench/record/<machine>/.
+//! stopped goes on where it was; each part leaves its result in `bench/record/<machine>/`.
 #![forbid(unsafe_code)]
 
 use std::{path::PathBuf, time::Instant};

@@ -161,8 +161,10 @@ fn damaged_proofs_are_refused() {
     }
 }
 
+/// A kill leaves nothing at the final path, or all of it.
 #[test]
-fn a_kill_leaves_nothing_at_the_final_path() {
+fn soak_kill() {
+    let kills: u32 = std::env::var("FIELDSPAR_SOAK_KILL").map_or(36, |n| n.parse().unwrap());
     let folder = Folder::new();
     let input = folder.words("input", 1 << 14);
     let output = folder.name("out.fsp");
@@ -183,10 +185,11 @@ fn a_kill_leaves_nothing_at_the_final_path() {
         })
         .min()
         .unwrap();
-    // Evenly over the run, then closely around its end, where the file is written.
-    let moments = (0..12)
-        .map(|i| whole * i / 12)
-        .chain((0..24).map(|i| whole * (84 + i) / 100));
+    // A third evenly over the run, the rest closely around its end, where the file is written.
+    let (even, close) = (kills / 3, kills - kills / 3);
+    let moments = (0..even)
+        .map(|i| whole * i / even)
+        .chain((0..close).map(|i| whole * (84 * close + 24 * i) / (100 * close)));
     let mut killed = 0;
     for moment in moments {
         let mut child = start();
@@ -202,5 +205,5 @@ fn a_kill_leaves_nothing_at_the_final_path() {
             assert!(!finished);
         }
     }
-    assert!(killed > 3, "{killed}");
+    assert!(killed > kills / 10, "{killed} of {kills}");
 }

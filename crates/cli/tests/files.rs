@@ -190,13 +190,13 @@ fn soak_kill() {
     let moments = (0..even)
         .map(|i| whole * i / even)
         .chain((0..close).map(|i| whole * (84 * close + 24 * i) / (100 * close)));
-    let mut killed = 0;
+    let mut killed = 0_u32;
     for moment in moments {
         let mut child = start();
         std::thread::sleep(moment);
         child.kill().unwrap();
         let finished = child.wait().unwrap().success();
-        killed += usize::from(!finished);
+        killed += u32::from(!finished);
         // Nothing, or all of it.
         if std::fs::exists(&output).unwrap() {
             fieldspar(&["whir", "verify", &output]).exits(0);

@@ -286,22 +286,6 @@ fn files_that_cannot_be_read_are_named() {
     assert!(error.to_string().contains("/no/such/file"), "{error}");
 }
 
-/// Not a test of time: it prints how long 64 MiB take. `--ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn time_of_64_mib() {
-    let data = vec![7_u8; 64 << 20];
-    for encoding in [Encoding::U32, Encoding::Bytes] {
-        let start = std::time::Instant::now();
-        let input = parse(&data, encoding).unwrap();
-        println!(
-            "{encoding}: {} elements in {:?}",
-            input.elements.len(),
-            start.elapsed()
-        );
-    }
-}
-
 proptest! {
     #[test]
     fn any_bytes_never_panic(data in prop::collection::vec(any::<u8>(), 0..300), magic: bool) {

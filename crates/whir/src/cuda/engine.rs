@@ -1,0 +1,370 @@
+//! The GPU as an [`Engine`].
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fieldspar_device::cuda::{Arg, Buffer, Cuda, Stream};
+use fieldspar_device::Error as DeviceError;
+use p3_multilinear_util::point::Point;
+use p3_sumcheck::strategy::VariableOrder;
+
+use super::encode::{Message, Roots, encode};
+use super::eval::{evaluate, partial_evaluations};
+use super::kernels::{ByDegree, Kernels, Rounds};
+use super::open::open;
+use super::sumcheck::Tables;
+use super::tree::Tree;
+use super::weights;
+use super::words::{base, extension, words};
+use super::workspace::Workspace;
+use crate::driver::Error;
+use crate::engine::{CodeShape, Engine, GrindTask, HiWeight, Opened, OpenedRows};
+use crate::field::{Commitment, Extension, F};
+use crate::profile::Profile;
+
+/// WHIR on one GPU, on one stream.
+///
+/// Clones share the stream, the kernels and the profile. Several engines on one GPU run beside each
+/// other, each in its own order.
+#[derive(Clone)]
+pub struct CudaEngine(Arc<Inner>);
+
+struct Inner {
+    cuda: Cuda,
+    stream: Stream,
+    kernels: Kernels,
+    roots: Roots,
+    workspace: Mutex<Workspace>,
+    profile: Profile,
+}
+
+impl fmt::Debug for CudaEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CudaEngine")
+            .field("device", &self.0.cuda.to_string())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A polynomial in device memory: its 2^n values, words in Montgomery form.
+#[derive(Clone, Debug)]
+pub struct CudaPolynomial(Arc<Buffer<u32>>);
+
+/// A committed codeword in device memory, with its tree.
+#[derive(Clone, Debug)]
+pub struct CudaCodeword(Arc<Code>);
+
+#[derive(Debug)]
+struct Code {
+    /// Column-major.
+    words: Buffer<u32>,
+    /// `width * degree`.
+    columns: usize,
+    /// Words of an entry: 1 for a base-field codeword.
+    degree: usize,
+    log_height: usize,
+    tree: Tree,
+}
+
+/// The tables of a running sumcheck, in device memory.
+#[derive(Debug)]
+pub struct CudaSumcheck<EF> {
+    order: VariableOrder,
+    tables: Tables,
+    /// The next message, where the last fold made it in the same pass.
+    next: Option<[EF; 2]>,
+    field: PhantomData<EF>,
+}
+
+impl CudaEngine {
+    /// An engine on its own stream of an opened GPU.
+    ///
+    /// # Errors
+    ///
+    /// The kernels do not load on this GPU, or its memory is full.
+    pub fn new(cuda: &Cuda) -> Result<Self, DeviceError> {
+        let stream = cuda.stream()?;
+        let kernels = Kernels::load(cuda)?;
+        let roots = Roots::new(&stream)?;
+        let workspace = Mutex::new(Workspace::new(&stream)?);
+        Ok(Self(Arc::new(Inner {
+            cuda: cuda.clone(),
+            stream,
+            kernels,
+            roots,
+            workspace,
+            profile: Profile::default(),
+        })))
+    }
+
+    /// The GPU.
+    #[must_use]
+    pub fn cuda(&self) -> &Cuda {
+        &self.0.cuda
+    }
+
+    fn degree<EF: Extension>(&self) -> &ByDegree {
+        self.0.kernels.degree(EF::D)
+    }
+
+    fn rounds<EF: Extension>(&self, order: VariableOrder) -> &Rounds {
+        match order {
+            VariableOrder::Suffix => &self.degree::<EF>().suffix,
+            VariableOrder::Prefix => &self.degree::<EF>().prefix,
+        }
+    }
+
+    fn workspace(&self) -> MutexGuard<'_, Workspace> {
+        let workspace = self.0.workspace.lock();
+        workspace.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Encodes and hashes a message of 2^`variables` elements of `degree` words.
+    fn commit_planes(
+        &self,
+        planes: &Buffer<u32>,
+        degree: usize,
+        variables: usize,
+        shape: CodeShape,
+    ) -> Result<(Commitment, CudaCodeword), Error> {
+        let Inner {
+            stream,
+            kernels,
+            roots,
+            profile,
+            ..
+        } = &*self.0;
+        let message = Message {
+            planes,
+            degree,
+            log_rows: variables - shape.fold,
+            log_width: shape.fold,
+            row_major: shape.order == VariableOrder::Suffix,
+        };
+        let words = profile.time("encode", || {
+            encode(stream, kernels, roots, message, shape.log_inv_rate)
+        })?;
+        let columns = degree << shape.fold;
+        let log_height = message.log_rows + shape.log_inv_rate;
+        let (tree, commitment) = profile.time("merkle", || {
+            let tree = Tree::build(
+                stream,
+                kernels,
+                &words,
+                columns,
+                log_height,
+                shape.cap_height,
+            )?;
+            let cap = tree.cap(stream)?;
+            Ok::<_, DeviceError>((tree, cap))
+        })?;
+        let code = Code {
+            words,
+            columns,
+            degree,
+            log_height,
+            tree,
+        };
+        Ok((commitment, CudaCodeword(Arc::new(code))))
+    }
+}
+
+impl<EF: Extension> Engine<EF> for CudaEngine {
+    type Polynomial = CudaPolynomial;
+    type Codeword = CudaCodeword;
+    type Sumcheck = CudaSumcheck<EF>;
+
+    fn profile(&self) -> &Profile {
+        &self.0.profile
+    }
+
+    fn load(&self, evaluations: Vec<F>) -> Result<CudaPolynomial, Error> {
+        let buffer = self.0.profile.time("upload", || {
+            let buffer = self.0.stream.upload(words(&evaluations));
+            drop(evaluations);
+            buffer
+        })?;
+        Ok(CudaPolynomial(Arc::new(buffer)))
+    }
+
+    fn commit(
+        &self,
+        polynomial: &CudaPolynomial,
+        shape: CodeShape,
+    ) -> Result<(Commitment, CudaCodeword), Error> {
+        self.commit_planes(&polynomial.0, 1, polynomial.variables(), shape)
+    }
+
+    fn partial_evaluations(
+        &self,
+        polynomial: &CudaPolynomial,
+        order: VariableOrder,
+        fold: usize,
+        weight: &HiWeight<EF>,
+    ) -> Result<Vec<EF>, Error> {
+        let Inner {
+            stream, kernels, ..
+        } = &*self.0;
+        let polynomial = (&*polynomial.0, polynomial.variables());
+        Ok(partial_evaluations(
+            stream, kernels, polynomial, order, fold, weight,
+        )?)
+    }
+
+    fn begin(
+        &self,
+        polynomial: &CudaPolynomial,
+        order: VariableOrder,
+        fold: usize,
+        lo_weights: &[EF],
+        weights: &[(EF, HiWeight<EF>)],
+    ) -> Result<CudaSumcheck<EF>, Error> {
+        let (stream, kernels) = (&self.0.stream, self.degree::<EF>());
+        let polynomial = (&*polynomial.0, polynomial.variables());
+        let tables = Tables::fold_base(stream, kernels, polynomial, order, fold, lo_weights)?;
+        weights::begin(stream, kernels, &tables, weights)?;
+        Ok(CudaSumcheck {
+            order,
+            tables,
+            next: None,
+            field: PhantomData,
+        })
+    }
+
+    fn commit_folded(
+        &self,
+        sumcheck: &CudaSumcheck<EF>,
+        shape: CodeShape,
+    ) -> Result<(Commitment, CudaCodeword), Error> {
+        let Tables { planes, bits } = &sumcheck.tables;
+        self.commit_planes(planes, EF::D, *bits, shape)
+    }
+
+    fn evaluate(&self, sumcheck: &CudaSumcheck<EF>, point: &Point<EF>) -> Result<EF, Error> {
+        let Inner {
+            stream, kernels, ..
+        } = &*self.0;
+        let Tables { planes, bits } = &sumcheck.tables;
+        let workspace = self.workspace();
+        let planes = (planes, 1 << *bits);
+        Ok(evaluate(
+            stream,
+            kernels,
+            &workspace,
+            planes,
+            point.as_slice(),
+        )?)
+    }
+
+    fn accumulate(
+        &self,
+        sumcheck: &mut CudaSumcheck<EF>,
+        eq: &[(EF, Point<EF>)],
+        select: &[(EF, F)],
+    ) -> Result<(), Error> {
+        let (stream, kernels) = (&self.0.stream, self.degree::<EF>());
+        let planes = sumcheck.tables.weights(EF::D);
+        let eq: Vec<_> = eq.iter().map(|(c, point)| (*c, point.as_slice())).collect();
+        weights::add_eq(stream, kernels, planes, &eq, false)?;
+        weights::add_select(stream, kernels, planes, select)?;
+        sumcheck.next = None;
+        Ok(())
+    }
+
+    fn message(&self, sumcheck: &mut CudaSumcheck<EF>) -> Result<[EF; 2], Error> {
+        if let Some(next) = sumcheck.next.take() {
+            return Ok(next);
+        }
+        let rounds = self.rounds::<EF>(sumcheck.order);
+        let workspace = self.workspace();
+        Ok(sumcheck
+            .tables
+            .message(&self.0.stream, rounds, &workspace)?)
+    }
+
+    fn fold(&self, sumcheck: &mut CudaSumcheck<EF>, r: EF, more: bool) -> Result<(), Error> {
+        let (stream, rounds) = (&self.0.stream, self.rounds::<EF>(sumcheck.order));
+        let tables = &mut sumcheck.tables;
+        sumcheck.next = if more && tables.bits >= 2 {
+            let workspace = self.workspace();
+            Some(tables.fold_message(stream, rounds, &workspace, r)?)
+        } else {
+            tables.fold(stream, rounds, r)?;
+            None
+        };
+        Ok(())
+    }
+
+    fn values(&self, sumcheck: &CudaSumcheck<EF>) -> Result<Vec<EF>, Error> {
+        Ok(sumcheck.tables.values(&self.0.stream)?)
+    }
+
+    fn open(&self, codeword: &CudaCodeword, indices: &[usize]) -> Result<Opened<EF>, Error> {
+        let Inner {
+            stream, kernels, ..
+        } = &*self.0;
+        let Code {
+            words,
+            columns,
+            degree,
+            log_height,
+            tree,
+        } = &*codeword.0;
+        let (words, siblings) = open(
+            stream,
+            kernels,
+            words,
+            *columns,
+            *log_height,
+            tree,
+            indices,
+        )?;
+        let rows = words.chunks_exact(*columns);
+        let rows = if *degree == 1 {
+            OpenedRows::Base(rows.map(|r| r.iter().copied().map(base).collect()).collect())
+        } else {
+            let row = |r: &[u32]| r.chunks_exact(*degree).map(extension).collect();
+            OpenedRows::Extension(rows.map(row).collect())
+        };
+        Ok(Opened { rows, siblings })
+    }
+
+    fn grind(&self, task: &GrindTask) -> Result<F, Error> {
+        const THREADS: u32 = 256;
+        let Inner {
+            cuda,
+            stream,
+            kernels,
+            ..
+        } = &*self.0;
+        let mut packed = [0; 18];
+        packed[..16].copy_from_slice(words(&task.state));
+        packed[16] = task.slot as u32;
+        packed[17] = match task.bits {
+            bits @ 0..32 => (1 << bits) - 1,
+            _ => u32::MAX,
+        };
+        let best = stream.upload(&[u32::MAX])?;
+        // one witness a thread where the first one is expected among them
+        let full = cuda.info().multiprocessors * 8;
+        let blocks = (1_u32 << task.bits.clamp(8, 31) >> 8).min(full);
+        let args = [Arg::Words(&packed), Arg::Ptr(best.as_ptr())];
+        stream.launch(&kernels.grind, (blocks, 1, 1), (THREADS, 1, 1), 0, &args)?;
+        match stream.download(&best, 0..1)?[0] {
+            u32::MAX => Err(Error::Device(DeviceError::Unsupported {
+                op: "grind",
+                device: cuda.to_string(),
+                why: format!("no element of the field gives {} zero bits", task.bits),
+            })),
+            witness => Ok(F::new(witness)),
+        }
+    }
+}
+
+impl CudaPolynomial {
+    fn variables(&self) -> usize {
+        self.0.len().ilog2() as usize
+    }
+}

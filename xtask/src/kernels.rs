@@ -1,6 +1,7 @@
 //! Compiles the CUDA kernels of each capability and packs them into the archive that its crate embeds.
 
 mod format;
+mod generate;
 mod nvrtc;
 mod toolkit;
 
@@ -281,6 +282,11 @@ fn make(context: &Context, args: &Args) -> Result {
     let manifest = Manifest::read(context)?;
     for capability in chosen {
         let clock = Instant::now();
+        if args.check {
+            generate::check(&capability.name, &capability.folder)?;
+        } else {
+            generate::write(&capability.name, &capability.folder)?;
+        }
         let sources = Sources::read(&capability.folder)?;
         let fresh = Contents {
             sources: sources.sha256,

@@ -51,6 +51,7 @@
 #![forbid(unsafe_code)]
 
 mod cpu;
+pub mod cuda;
 mod device;
 mod error;
 mod expect;

@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(256) grind(Grind task, u32* best) {
         u32 s[16], x = from_canonical(w);
 #pragma unroll
         for (int i = 0; i < 16; i++) s[i] = i == task.slot ? x : task.state[i];
-        permute(s);
+        poseidon2_16_permute(s);
         if ((to_canonical(s[7]) & task.mask) == 0) {
             atomicMin(best, w);
             return;

@@ -29,7 +29,7 @@ FN void climb(u32* sh, u32 count, u32 above, u32* tree, u64 level_at, u64 level_
                 s[i] = sh[i * THREADS + 2 * threadIdx.x];
                 s[8 + i] = sh[i * THREADS + 2 * threadIdx.x + 1];
             }
-            permute(s);
+            poseidon2_16_permute(s);
         }
         __syncthreads();
         if (threadIdx.x < count) {
@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             for (int i = 0; i < 8; i++)
                 if (i < n) s[i] = __ldg(at + (u64)i * height);
             at += 8 * height;
-            permute(s);
+            poseidon2_16_permute(s);
         }
         uint4* out = (uint4*)(tree + 8 * row);
         out[0] = make_uint4(s[0], s[1], s[2], s[3]);
@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             uint4 v = in[i];
             s[4 * i] = v.x, s[4 * i + 1] = v.y, s[4 * i + 2] = v.z, s[4 * i + 3] = v.w;
         }
-        permute(s);
+        poseidon2_16_permute(s);
         u64 at = level_at + level_len + (first >> 1) + threadIdx.x;
         uint4* out = (uint4*)(tree + 8 * at);
         out[0] = make_uint4(s[0], s[1], s[2], s[3]);

@@ -223,8 +223,8 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
     ) -> Result<CudaSumcheck<EF>, Error> {
         let (stream, kernels) = (&self.0.stream, self.degree::<EF>());
         let polynomial = (&*polynomial.0, polynomial.variables());
-        let tables = Tables::fold_base(stream, kernels, polynomial, order, fold, lo_weights)?;
-        weights::begin(stream, kernels, &tables, weights)?;
+        let mut tables = Tables::fold_base(stream, kernels, polynomial, order, fold, lo_weights)?;
+        weights::begin(stream, kernels, &mut tables, weights)?;
         Ok(CudaSumcheck {
             order,
             tables,

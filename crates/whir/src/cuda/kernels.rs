@@ -64,55 +64,60 @@ impl Kernels {
         let open = module("open")?;
         let grind = module("grind")?;
         let (eval, weights, sumcheck) = (module("eval")?, module("weights")?, module("sumcheck")?);
-        let first = |k: usize| ntt.function(&format!("ntt_first_{}_{}", k.min(4), k - k.min(4)));
-        let next = |k: usize| ntt.function(&format!("ntt_next_4_{}", k - 4));
-        let by_degree = |d: usize| {
-            let rounds = |order: &str| {
-                let function = |name| sumcheck.function(&format!("{name}_{order}_d{d}"));
-                Ok::<_, Error>(Rounds {
-                    message: function("message")?,
-                    fold: function("fold")?,
-                    fold_message: function("fold_message")?,
-                })
+                macro_rules! rounds {
+            ($order:literal, $d:literal) => {
+                Rounds {
+                    message: sumcheck.function(concat!("message_", $order, "_d", $d))?,
+                    fold: sumcheck.function(concat!("fold_", $order, "_d", $d))?,
+                    fold_message: sumcheck.function(concat!("fold_message_", $order, "_d", $d))?,
+                }
             };
-            let eval = |name| eval.function(&format!("{name}_d{d}"));
-            let weights = |name| weights.function(&format!("{name}_d{d}"));
-            Ok::<_, Error>(ByDegree {
-                eq_pair: eval("eq_pair")?,
-                partial_sums: eval("partial_sums")?,
-                partial_finish: eval("partial_finish")?,
-                lift: eval("lift")?,
-                evaluate: eval("evaluate")?,
-                weights_eq: weights("weights_eq")?,
-                weights_span: weights("weights_span")?,
-                weights_at: weights("weights_at")?,
-                select_powers: weights("select_powers")?,
-                select_sums: weights("select_sums")?,
-                fold_base: sumcheck.function(&format!("fold_base_d{d}"))?,
-                suffix: rounds("suffix")?,
-                prefix: rounds("prefix")?,
-            })
-        };
+        }
+        macro_rules! by_degree {
+            ($d:literal) => {
+                ByDegree {
+                    eq_pair: eval.function(concat!("eq_pair_d", $d))?,
+                    partial_sums: eval.function(concat!("partial_sums_d", $d))?,
+                    partial_finish: eval.function(concat!("partial_finish_d", $d))?,
+                    lift: eval.function(concat!("lift_d", $d))?,
+                    evaluate: eval.function(concat!("evaluate_d", $d))?,
+                    weights_eq: weights.function(concat!("weights_eq_d", $d))?,
+                    weights_span: weights.function(concat!("weights_span_d", $d))?,
+                    weights_at: weights.function(concat!("weights_at_d", $d))?,
+                    select_powers: weights.function(concat!("select_powers_d", $d))?,
+                    select_sums: weights.function(concat!("select_sums_d", $d))?,
+                    fold_base: sumcheck.function(concat!("fold_base_d", $d))?,
+                    suffix: rounds!("suffix", $d),
+                    prefix: rounds!("prefix", $d),
+                }
+            };
+        }
         Ok(Self {
             ntt_first: [
-                first(0)?,
-                first(1)?,
-                first(2)?,
-                first(3)?,
-                first(4)?,
-                first(5)?,
-                first(6)?,
-                first(7)?,
-                first(8)?,
+                ntt.function("ntt_first_0_0")?,
+                ntt.function("ntt_first_1_0")?,
+                ntt.function("ntt_first_2_0")?,
+                ntt.function("ntt_first_3_0")?,
+                ntt.function("ntt_first_4_0")?,
+                ntt.function("ntt_first_4_1")?,
+                ntt.function("ntt_first_4_2")?,
+                ntt.function("ntt_first_4_3")?,
+                ntt.function("ntt_first_4_4")?,
             ],
-            ntt_next: [next(4)?, next(5)?, next(6)?, next(7)?, next(8)?],
+            ntt_next: [
+                ntt.function("ntt_next_4_0")?,
+                ntt.function("ntt_next_4_1")?,
+                ntt.function("ntt_next_4_2")?,
+                ntt.function("ntt_next_4_3")?,
+                ntt.function("ntt_next_4_4")?,
+            ],
             merkle_leaves: merkle.function("merkle_leaves")?,
             merkle_nodes: merkle.function("merkle_nodes")?,
             gather_rows: open.function("gather_rows")?,
             gather_digests: open.function("gather_digests")?,
             grind: grind.function("grind")?,
-            degree_4: by_degree(4)?,
-            degree_5: by_degree(5)?,
+            degree_4: by_degree!(4),
+            degree_5: by_degree!(5),
         })
     }
 

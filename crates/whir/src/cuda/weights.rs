@@ -51,7 +51,7 @@ const fn inner_bits(bits: usize) -> usize {
 pub(super) fn begin<EF: Extension>(
     stream: &Stream,
     kernels: &ByDegree,
-    tables: &Tables,
+    tables: &mut Tables,
     weights: &[(EF, HiWeight<EF>)],
 ) -> Result<(), Error> {
     let w = tables.weights(EF::D);
@@ -61,7 +61,7 @@ pub(super) fn begin<EF: Extension>(
     let (full, parts): (Vec<_>, Vec<_>) = weights.iter().partition(|(_, weight)| whole(weight));
     if full.is_empty() {
         let planes = EF::D << w.bits;
-        stream.fill(&tables.planes, planes..2 * planes, 0)?;
+        stream.clear(&mut tables.planes, planes..2 * planes)?;
     }
     let full: Vec<_> = full.iter().map(|(c, w)| (*c, w.point.as_slice())).collect();
     add_eq(stream, kernels, w, &full, true)?;

@@ -48,7 +48,7 @@
 //! plan.check(MemoryLimit::explicit(1 << 30).bytes())?;
 //! # Ok::<(), fieldspar_device::OutOfMemory>(())
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod cpu;
 pub mod cuda;

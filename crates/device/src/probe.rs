@@ -18,6 +18,8 @@ pub struct Limits {
     pub vector_bits: Option<u32>,
     /// Cores that this process may use.
     pub cores: Option<usize>,
+    /// Multiprocessors of a GPU.
+    pub multiprocessors: Option<u32>,
     /// Bytes of the largest single buffer.
     pub max_buffer_bytes: Option<u64>,
 }
@@ -80,7 +82,7 @@ fn cpu(variant: CpuVariant) -> Probe {
                 CpuVariant::Avx512 => Some(512),
             },
             cores: Some(host::cores()),
-            max_buffer_bytes: None,
+            ..Limits::default()
         },
         reason,
     }

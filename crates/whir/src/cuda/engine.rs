@@ -43,7 +43,7 @@ struct Inner {
 impl fmt::Debug for CudaEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CudaEngine")
-            .field("device", &self.0.cuda.to_string())
+            .field("device", &self.0.cuda.name())
             .finish_non_exhaustive()
     }
 }
@@ -355,7 +355,7 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         match stream.download(&best, 0..1)?[0] {
             u32::MAX => Err(Error::Device(DeviceError::Unsupported {
                 op: "grind",
-                device: cuda.to_string(),
+                device: cuda.name().to_owned(),
                 why: format!("no element of the field gives {} zero bits", task.bits),
             })),
             witness => Ok(F::new(witness)),

@@ -132,7 +132,7 @@ impl Kernels {
 fn broken(cuda: &Cuda, why: &dyn std::fmt::Display) -> Error {
     Error::Unsupported {
         op: "load kernels",
-        device: cuda.to_string(),
+        device: cuda.name().to_owned(),
         why: why.to_string(),
     }
 }

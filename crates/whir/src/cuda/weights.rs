@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use fieldspar_device::Error;
-use fieldspar_device::cuda::{Arg, Buffer, Stream};
+use fieldspar_device::cuda::{Arg, Stream};
 
 use super::eval::{EqPair, Span};
 use super::kernels::ByDegree;

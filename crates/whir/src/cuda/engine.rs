@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fieldspar_device::cuda::{Arg, Buffer, Cuda, Stream};
+use fieldspar_device::cuda::{Arg, Buffer, Cuda, Pinned, Stream};
 use fieldspar_device::Error as DeviceError;
 use p3_multilinear_util::point::Point;
 use p3_sumcheck::strategy::VariableOrder;
@@ -105,6 +105,50 @@ impl CudaEngine {
         &self.0.cuda
     }
 
+    /// The values of a polynomial in page-locked memory, from where [`Self::load_pinned`] takes them
+    /// at the full speed of the bus.
+    ///
+    /// # Errors
+    ///
+    /// The system has no page-locked memory left.
+    pub fn pin(&self, evaluations: &[F]) -> Result<Pinned<u32>, Error> {
+        let mut pinned = self.0.cuda.pinned(evaluations.len())?;
+        pinned.copy_from_slice(words(evaluations));
+        Ok(pinned)
+    }
+
+    /// Takes 2^n values from page-locked memory: words below p in Montgomery form, as
+    /// [`Self::pin`] puts them there.
+    ///
+    /// # Errors
+    ///
+    /// The device's; a number of values that is no power of two.
+    pub fn load_pinned(&self, values: &Pinned<u32>) -> Result<CudaPolynomial, Error> {
+        let Inner {
+            stream, profile, ..
+        } = &*self.0;
+        let buffer = profile.time("upload", || stream.upload_pinned(values))?;
+        Self::adopt(buffer)
+    }
+
+    /// Takes 2^n values that are on the device already: words below p in Montgomery form, in a
+    /// buffer of a stream whose work on them is ordered before this engine's.
+    ///
+    /// # Errors
+    ///
+    /// A number of values that is no power of two.
+    pub fn adopt(values: Buffer<u32>) -> Result<CudaPolynomial, Error> {
+        if values.len().is_power_of_two() {
+            Ok(CudaPolynomial(Arc::new(values)))
+        } else {
+            Err(Error::Statement {
+                what: "values of a polynomial",
+                expected: values.len().next_power_of_two(),
+                found: values.len(),
+            })
+        }
+    }
+
     fn degree<EF: Extension>(&self) -> &ByDegree {
         self.0.kernels.degree(EF::D)
     }
@@ -186,7 +230,7 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             drop(evaluations);
             buffer
         })?;
-        Ok(CudaPolynomial(Arc::new(buffer)))
+        Self::adopt(buffer)
     }
 
     fn commit(

@@ -4,6 +4,7 @@
 pub mod files;
 pub mod lying;
 pub mod naive;
+pub mod operations;
 pub mod tampering;
 
 use fieldspar_whir::driver::Proof;

@@ -8,6 +8,7 @@ mod library;
 
 use std::{cell::RefCell, collections::BTreeSet, sync::LazyLock};
 
+use fieldspar_device::cuda::{Archive, ImageKind};
 use library::DeviceCode;
 use p3_baby_bear::{BabyBear, default_babybear_poseidon2_16};
 use p3_field::{PrimeCharacteristicRing, PrimeField32, TwoAdicField};
@@ -101,7 +102,7 @@ fn field() {
                 panic!("one word");
             };
             assert_eq!(element(out), element(a) * y, "{a} * {known}");
-            let bound = u64::from(P) + (u64::from(a) * u64::from(P) >> 32);
+            let bound = u64::from(P) + ((u64::from(a) * u64::from(P)) >> 32);
             assert!(u64::from(out) <= bound, "{a} * {known}");
         }
     }
@@ -117,7 +118,7 @@ fn lazy_forms() {
                 panic!("one word");
             };
             assert_eq!(element(out), element(a) * element(b), "{a} * {b}");
-            let bound = (u64::from(a) * u64::from(b) >> 32) + u64::from(P);
+            let bound = ((u64::from(a) * u64::from(b)) >> 32) + u64::from(P);
             assert!(u64::from(out) <= bound, "{a} * {b}");
         }
     }
@@ -176,4 +177,42 @@ fn device_code_is_plonky3s_arithmetic() {
     // Whoever exports a function has it compared.
     let seen = SEEN.with_borrow(|seen| seen.iter().cloned().collect::<Vec<_>>());
     assert_eq!(seen, CODE.names());
+}
+
+/// The committed archive has what the loader looks for, on every card from compute capability 7.5 on.
+#[test]
+fn the_archive_serves_every_card() {
+    let archive = Archive::parse(include_bytes!("../../src/cuda/kernels.bin")).unwrap();
+    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cuda/kernels");
+    let mut expected: Vec<String> = std::fs::read_dir(sources)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter_map(|name| name.strip_suffix(".cu").map(str::to_owned))
+        .collect();
+    expected.sort();
+    assert_eq!(archive.modules(), expected);
+    for module in archive.modules() {
+        for (capability, arch) in [
+            ((8, 0), 80),
+            ((8, 6), 86),
+            ((8, 7), 86),
+            ((8, 9), 89),
+            ((9, 0), 90),
+            ((10, 0), 100),
+            ((10, 3), 100),
+            ((12, 0), 120),
+            ((12, 1), 120),
+        ] {
+            let image = archive.image(module, capability).unwrap();
+            assert_eq!((image.kind, image.arch), (ImageKind::Cubin, arch));
+            assert!(image.bytes.starts_with(b"\x7fELF"));
+        }
+        for capability in [(7, 5), (11, 0), (13, 0)] {
+            let image = archive.image(module, capability).unwrap();
+            assert_eq!((image.kind, image.arch), (ImageKind::Ptx, 75));
+            let text = String::from_utf8(image.bytes).unwrap();
+            assert!(text.contains(".target sm_75") && text.ends_with('\0'));
+        }
+        assert!(archive.image(module, (7, 0)).is_err());
+    }
 }

@@ -9,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(256) selftest_products(const u32* a
 }
 
 // `data` holds n states of 16 words; each is permuted in place.
-extern "C" __global__ void __launch_bounds__(256, 8) selftest_permutations(u32* data, u32 n) {
+extern "C" __global__ void __launch_bounds__(256) selftest_permutations(u32* data, u32 n) {
   u32 i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   u32 s[16];

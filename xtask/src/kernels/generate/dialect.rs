@@ -46,7 +46,7 @@ pub(crate) trait Dialect {
     fn call(&self, name: &str, arguments: &[&str]) -> String;
     /// An element of the procedure's array.
     fn element(&self, index: usize) -> String;
-    /// The first line of a loop over 0..count that is not to be unrolled.
+    /// The first lines of a loop over 0..count that is not to be unrolled.
     fn rolled(&self, variable: &str, count: usize) -> String;
     /// A value that is not changed.
     fn bind(&self, name: &str, value: &str) -> String;
@@ -121,9 +121,7 @@ impl Dialect for Cuda {
     }
 
     fn rolled(&self, variable: &str, count: usize) -> String {
-        format!(
-            "#pragma unroll 1\n  for (u32 {variable} = 0; {variable} < {count}; {variable}++) {{"
-        )
+        format!("#pragma unroll 1\nfor (u32 {variable} = 0; {variable} < {count}; {variable}++) {{")
     }
 
     fn bind(&self, name: &str, value: &str) -> String {

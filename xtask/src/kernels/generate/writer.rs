@@ -74,7 +74,9 @@ impl<'d, D: Dialect> Writer<'d, D> {
     }
 
     fn block(&mut self, first: &str, body: impl FnOnce(&mut Self)) {
-        self.line(first);
+        for line in first.split('\n') {
+            self.line(line);
+        }
         self.depth += 1;
         body(self);
         self.depth -= 1;

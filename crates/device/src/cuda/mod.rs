@@ -37,8 +37,11 @@
 mod api;
 mod buffer;
 mod context;
+mod event;
 mod fault;
 mod graph;
+mod info;
+mod launch;
 mod module;
 mod pinned;
 mod pod;
@@ -47,10 +50,12 @@ mod stream;
 
 pub use api::DriverError;
 pub use buffer::{Buffer, RangeError};
-pub use context::{Cuda, CudaInfo, PoolStats, probe};
+pub use context::{Cuda, PoolStats};
+pub use event::Event;
 pub use fault::{FaultKind, Faults, Injected};
 pub use graph::Graph;
+pub use info::{CudaInfo, probe};
 pub use module::{Arg, Function, MAX_ARGS, Module};
 pub use pinned::Pinned;
 pub use pod::Pod;
-pub use stream::{Event, Stream};
+pub use stream::Stream;

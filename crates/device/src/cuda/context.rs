@@ -21,9 +21,9 @@ use crate::error::Cause;
 use crate::{Error, OutOfMemory, Unavailable};
 
 /// Uploads and downloads up to this size share small chunks of page-locked memory.
-pub(super) const SMALL: usize = 256 << 10;
+pub(super) const SMALL: usize = if cfg!(test) { 4 << 10 } else { 256 << 10 };
 /// Larger ones go through chunks of this size, one filled while another is on the bus.
-const LARGE: usize = 8 << 20;
+pub(super) const LARGE: usize = if cfg!(test) { 64 << 10 } else { 8 << 20 };
 
 /// A handle of the driver. The driver's own calls may come from any thread.
 #[derive(Clone, Copy)]
@@ -203,7 +203,7 @@ impl Cuda {
 }
 
 impl Inner {
-    fn new(
+    pub(super) fn new(
         api: &'static Api,
         device: CUdevice,
         info: CudaInfo,

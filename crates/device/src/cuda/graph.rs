@@ -109,6 +109,7 @@ impl Stream {
         self.not_recording(op)?;
         let inner = &*self.cuda().0;
         // Page-locked memory that is still lent could not be waited for during the recording.
+        inner.begin(op, FaultKind::Sync)?;
         self.inner.finish(op)?;
         let capture = Capture::begin(self, op)?;
         let result = work();

@@ -38,6 +38,8 @@ mod api;
 mod buffer;
 mod context;
 mod event;
+#[cfg(test)]
+mod fake;
 mod fault;
 mod graph;
 mod info;
@@ -47,6 +49,8 @@ mod pinned;
 mod pod;
 mod staging;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use api::DriverError;
 pub use buffer::{Buffer, RangeError};

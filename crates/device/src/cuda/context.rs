@@ -48,7 +48,9 @@ pub struct PoolStats {
 }
 
 /// One opened GPU. Clones, and further calls of [`Cuda::open`], share the context, the pool and the
-/// hook for faults; the last one to go, with all that was made on it, releases them.
+/// hook for faults; the last one to go, with all that was made on it, releases them. A kernel that
+/// fails takes the context with it: every further call is an error until all of that has gone and
+/// the GPU is opened again.
 #[derive(Clone)]
 pub struct Cuda(pub(super) Arc<Inner>);
 

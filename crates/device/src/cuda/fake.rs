@@ -147,8 +147,13 @@ pub(super) fn gpu() -> (MutexGuard<'static, ()>, Cuda) {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     with(|s| *s = State::default());
+    (guard, open(0))
+}
+
+/// One more GPU, for who has the guard.
+pub(super) fn open(ordinal: usize) -> Cuda {
     let info = CudaInfo {
-        ordinal: 0,
+        ordinal,
         name: "fake".into(),
         capability: (9, 0),
         multiprocessors: 1,
@@ -158,8 +163,8 @@ pub(super) fn gpu() -> (MutexGuard<'static, ()>, Cuda) {
         max_shared_bytes: 48 << 10,
         cooperative: true,
     };
-    let inner = Inner::new(&FAKE, 0, info, "cuda:0".to_owned()).expect("the fake driver opens");
-    (guard, Cuda(Arc::new(inner)))
+    let inner = Inner::new(&FAKE, 0, info, format!("cuda:{ordinal}"));
+    Cuda(Arc::new(inner.expect("the fake driver opens")))
 }
 
 static FAKE: Api = Api {

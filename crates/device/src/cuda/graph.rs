@@ -68,10 +68,13 @@ impl Graph {
     ///
     /// # Errors
     ///
+    /// [`Error::Unsupported`] for a stream of another GPU or one that records;
     /// [`Error::KernelFailed`] with the driver's words.
     pub fn launch(&self, stream: &Stream) -> Result<(), Error> {
         let op = stream.op("graph");
         let inner = &*self.cuda.0;
+        stream.of_this_gpu(op, &self.cuda)?;
+        stream.not_recording(op)?;
         inner.begin(op, FaultKind::Launch)?;
         let _one = self
             .launching

@@ -14,8 +14,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// [`Error::KernelFailed`], named after the kernel: arguments that are not those it has, or the
-    /// driver's words.
+    /// [`Error::Unsupported`] for a kernel of another GPU; [`Error::KernelFailed`], named after the
+    /// kernel: arguments that are not those it has, or the driver's words.
     pub fn launch(
         &self,
         function: &Function,
@@ -56,6 +56,7 @@ impl Stream {
         let op = function.name;
         let inner = &*self.cuda().0;
         let mut packed = Packed::new(args, &function.sizes).map_err(|why| inner.failed(op, why))?;
+        self.of_this_gpu(op, function.cuda())?;
         inner.begin(op, FaultKind::Launch)?;
         if self.inner.is_recording() {
             self.inner.record(&function.module);

@@ -207,6 +207,15 @@ impl Stream {
         Ok(())
     }
 
+    /// What belongs to another GPU is refused.
+    pub(super) fn of_this_gpu(&self, op: &'static str, cuda: &Cuda) -> Result<(), Error> {
+        let (here, there) = (&self.cuda().0, &cuda.0);
+        if Arc::ptr_eq(here, there) {
+            return Ok(());
+        }
+        Err(here.unsupported(op, format!("it was made on {}", there.name)))
+    }
+
     fn in_range(
         &self,
         op: &'static str,

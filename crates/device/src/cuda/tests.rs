@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::context::LARGE;
-use super::fake::{TOTAL, gpu, leftovers};
+use super::fake::{TOTAL, gpu, leftovers, open};
 use super::{Arg, Cuda, FaultKind, Function, Pinned, Stream};
 use crate::Error;
 
@@ -260,4 +260,23 @@ fn threads_share_a_gpu() {
     gpu.trim().unwrap();
     drop(gpu);
     assert_eq!(leftovers(), [0; 6]);
+}
+
+#[test]
+fn kernels_and_recordings_stay_on_their_gpu() {
+    let (_alone, gpu) = gpu();
+    let (stream, function) = (
+        gpu.stream().unwrap(),
+        gpu.load_module(IMAGE).unwrap().function("fail").unwrap(),
+    );
+    let (graph, ()) = stream.capture(|| Ok(())).unwrap();
+    let other = open(1).stream().unwrap();
+    let launched = other.launch(&function, (1, 1, 1), (1, 1, 1), 0, &[]);
+    for error in [launched.unwrap_err(), graph.launch(&other).unwrap_err()] {
+        let said = error.to_string();
+        assert!(
+            said.ends_with("not supported on cuda:1: it was made on cuda:0"),
+            "{said}"
+        );
+    }
 }

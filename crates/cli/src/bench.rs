@@ -25,14 +25,14 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use fieldspar_device::{Device, DeviceInfo, DeviceSpec, Host, ParseSpecError, Unavailable};
+use fieldspar_device::{DeviceInfo, DeviceSpec, Host, ParseSpecError, Unavailable};
 use fieldspar_whir::error::ParamsError;
 use fieldspar_whir::params::{Assumption, ExtensionDegree, RateSchedule};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::VERSION;
-use crate::context::{Context, Outcome};
+use crate::context::{Context, Outcome, open};
 use crate::failure::{Failure, Kind};
 use crate::json;
 
@@ -304,7 +304,7 @@ fn devices(args: &BenchArgs, setup: &Setup) -> Result<Vec<DeviceInfo>, BenchErro
     };
     let mut infos: Vec<DeviceInfo> = Vec::new();
     for spec in specs {
-        let info = Device::open(&spec)?.info().clone();
+        let info = open(&spec)?.info().clone();
         if infos.iter().all(|i| i.spec != info.spec) {
             infos.push(info);
         }

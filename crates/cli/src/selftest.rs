@@ -5,14 +5,14 @@ use fieldspar_device::{CpuVariant, Device, DeviceInfo, DeviceSpec};
 use fieldspar_whir::selftest;
 use serde_json::json;
 
-use crate::context::{Context, Outcome};
+use crate::context::{Context, Outcome, open};
 use crate::failure::{Failure, Kind};
 use crate::json::fields;
 
 /// The named device, or all that are here.
 pub(crate) fn run(context: &Context) -> Result<Outcome, Failure> {
     let (spec, _) = context.device_spec()?;
-    let chosen = Device::open(&spec)?;
+    let chosen = open(&spec)?;
     let named = spec != DeviceSpec::Auto;
     let devices: Vec<Device> = if named {
         vec![chosen.clone()]

@@ -31,7 +31,12 @@ const PROVED: [&str; 11] = [
 #[test]
 fn devices() {
     let text = fieldspar(&["devices"]).exits(0).stdout;
-    assert!(text.contains("cpu:portable") && text.contains("this build has no CUDA engine"));
+    assert!(text.contains("cpu:portable") && text.contains("this build has no wgpu engine"));
+    // An NVIDIA GPU, or the reason why there is none.
+    assert!(
+        text.contains("cuda:0 ") || text.contains("NVIDIA"),
+        "{text}"
+    );
     let json = fieldspar(&["devices", "--json"]).exits(0).json();
     head(&json, "devices");
     for device in json["devices"].as_array().unwrap() {

@@ -3,9 +3,8 @@
 
 use serde::Serialize;
 
-use crate::{CpuVariant, DeviceKind, DeviceSpec, host, total_memory};
+use crate::{CpuVariant, DeviceKind, DeviceSpec, cuda, host, total_memory};
 
-pub(crate) const NO_CUDA: &str = "this build has no CUDA engine";
 pub(crate) const NO_WGPU: &str = "this build has no wgpu engine";
 pub(crate) const ADX_REASON: &str =
     "the adx variant is for the big-integer arithmetic of msm, which this build does not have";
@@ -111,13 +110,7 @@ pub(crate) fn all() -> Vec<Probe> {
         "adx",
         ADX_REASON,
     ));
-    found.push(absent(
-        &DeviceSpec::Cuda(None),
-        DeviceKind::Cuda,
-        "",
-        "",
-        NO_CUDA,
-    ));
+    found.extend(cuda::probe());
     found.push(absent(
         &DeviceSpec::Wgpu(None),
         DeviceKind::Wgpu,

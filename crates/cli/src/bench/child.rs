@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fieldspar_device::{Device, DeviceSpec};
+use fieldspar_device::DeviceSpec;
 use fieldspar_whir::cpu::CpuEngine;
 use fieldspar_whir::engine::Engine;
 use fieldspar_whir::field::{EF4, EF5, Extension};
@@ -21,11 +21,12 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::protocol::{Answer, Request, Run, Task};
+use crate::context::open;
 
 /// The engine of a CPU device.
 pub(super) fn engine(spec: &str) -> Result<CpuEngine, String> {
     let spec: DeviceSpec = spec.parse().map_err(|e| format!("{e}"))?;
-    let device = Device::open(&spec).map_err(|e| e.to_string())?;
+    let device = open(&spec).map_err(|e| e.to_string())?;
     let variant = device
         .cpu_variant()
         .ok_or_else(|| format!("{spec} has no engine for whir"))?;

@@ -28,6 +28,8 @@ pub(super) mod code {
     pub(in super::super) const NO_BINARY_FOR_GPU: Code = 209;
     pub(in super::super) const UNSUPPORTED_PTX_VERSION: Code = 222;
     pub(in super::super) const NOT_READY: Code = 600;
+    #[cfg(test)]
+    pub(in super::super) const NOT_SUPPORTED: Code = 801;
 }
 
 /// The oldest version of CUDA that a driver must speak, as the driver writes it: 12.4, driver 550.
@@ -52,6 +54,21 @@ macro_rules! functions {
         #[allow(non_snake_case)]
         pub(super) struct Api {
             $(pub(super) $name: unsafe extern "C" fn($($type),*) -> Code,)*
+        }
+
+        #[cfg(test)]
+        impl Api {
+            /// A driver that can do nothing.
+            pub(super) const fn incapable() -> Self {
+                Self {
+                    $($name: {
+                        unsafe extern "C" fn stub($(_: $type),*) -> Code {
+                            code::NOT_SUPPORTED
+                        }
+                        stub
+                    },)*
+                }
+            }
         }
 
         impl Api {

@@ -38,21 +38,30 @@ mod api;
 mod archive;
 mod buffer;
 mod context;
+mod event;
+#[cfg(test)]
+mod fake;
 mod fault;
 mod graph;
+mod info;
+mod launch;
 mod module;
 mod pinned;
 mod pod;
 mod staging;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use api::DriverError;
 pub use archive::{Archive, ArchiveError, Image, ImageKind};
 pub use buffer::{Buffer, RangeError};
-pub use context::{Cuda, CudaInfo, PoolStats, probe};
+pub use context::{Cuda, PoolStats};
+pub use event::Event;
 pub use fault::{FaultKind, Faults, Injected};
 pub use graph::Graph;
+pub use info::{CudaInfo, probe};
 pub use module::{Arg, Function, MAX_ARGS, Module};
 pub use pinned::Pinned;
 pub use pod::Pod;
-pub use stream::{Event, Stream};
+pub use stream::Stream;

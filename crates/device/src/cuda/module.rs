@@ -406,7 +406,6 @@ mod tests {
             assert_eq!(*addresses[3].cast::<u64>(), 3);
         }
         assert!(addresses[4..].iter().all(|a| a.is_null()));
-        drop(packed);
     }
 
     #[test]

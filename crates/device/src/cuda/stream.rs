@@ -8,25 +8,24 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cudarc::driver::sys::{CUevent, CUevent_flags, CUstream, CUstream_flags, CUstreamCaptureMode};
+use cudarc::driver::sys::{CUstream, CUstream_flags};
 
 use super::buffer::{Buffer, check_range};
 use super::context::{Cuda, Handle, SMALL, is_out_of_memory};
 use super::fault::FaultKind;
-use super::graph::Graph;
-use super::module::{Arg, Function, Loaded, Packed};
+use super::module::Loaded;
 use super::pinned::Pinned;
 use super::pod::{Pod, bytes_of, bytes_of_mut, size, zeroed};
-use super::staging::{Staging, copy};
+use super::staging::{Lease, Staging, copy};
 use crate::Error;
 
 /// What piles up while a stream records.
 #[derive(Default)]
-struct Recording {
+pub(super) struct Recording {
     /// Memory to free when the recording ends: address and bytes.
     freed: Vec<(u64, u64)>,
     /// What the recorded functions belong to.
-    modules: Vec<Arc<Loaded>>,
+    pub(super) modules: Vec<Arc<Loaded>>,
 }
 
 pub(super) struct StreamInner {
@@ -77,7 +76,40 @@ impl StreamInner {
         inner.count_free(bytes);
     }
 
-    fn end_recording(&self) -> Recording {
+    /// Whether a recording is under way.
+    pub(super) fn is_recording(&self) -> bool {
+        self.capturing.load(Ordering::Acquire)
+    }
+
+    /// Sets up for a recording; `false` if one is under way.
+    pub(super) fn begin_recording(&self) -> bool {
+        let mut recording = self
+            .recording
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let free = recording.is_none();
+        if free {
+            *recording = Some(Recording::default());
+            self.capturing.store(true, Ordering::Release);
+        }
+        free
+    }
+
+    /// A function of `module` is recorded.
+    pub(super) fn record(&self, module: &Arc<Loaded>) {
+        let mut recording = self
+            .recording
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(recording) = &mut *recording
+            && !recording.modules.iter().any(|m| Arc::ptr_eq(m, module))
+        {
+            recording.modules.push(Arc::clone(module));
+        }
+    }
+
+    /// Clears up after a recording, and frees what was dropped during it.
+    pub(super) fn end_recording(&self) -> Recording {
         let recording = {
             let mut recording = self
                 .recording
@@ -108,7 +140,7 @@ impl Drop for StreamInner {
 /// A queue of work on one GPU, done in the order of the calls. Clones are the same queue.
 #[derive(Clone)]
 pub struct Stream {
-    inner: Arc<StreamInner>,
+    pub(super) inner: Arc<StreamInner>,
     label: Option<&'static str>,
 }
 
@@ -166,13 +198,22 @@ impl Stream {
     }
 
     /// What cannot be recorded.
-    fn not_recording(&self, op: &'static str) -> Result<(), Error> {
-        if self.inner.capturing.load(Ordering::Acquire) {
+    pub(super) fn not_recording(&self, op: &'static str) -> Result<(), Error> {
+        if self.inner.is_recording() {
             let why = "a graph is being recorded, which takes launches, fills and copies on the \
                        device only";
             return Err(self.cuda().0.unsupported(op, why));
         }
         Ok(())
+    }
+
+    /// What belongs to another GPU is refused.
+    pub(super) fn of_this_gpu(&self, op: &'static str, cuda: &Cuda) -> Result<(), Error> {
+        let (here, there) = (&self.cuda().0, &cuda.0);
+        if Arc::ptr_eq(here, there) {
+            return Ok(());
+        }
+        Err(here.unsupported(op, format!("it was made on {}", there.name)))
     }
 
     fn in_range(
@@ -467,90 +508,6 @@ impl Stream {
         inner.check(op, code)
     }
 
-    /// Launches a kernel: `grid` blocks of `block` threads, each block with `shared` bytes of
-    /// dynamic shared memory. The errors of the kernel itself come with the next wait.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::KernelFailed`], named after the kernel: arguments that are not those it has, or the
-    /// driver's words.
-    pub fn launch(
-        &self,
-        function: &Function,
-        grid: (u32, u32, u32),
-        block: (u32, u32, u32),
-        shared: u32,
-        args: &[Arg<'_>],
-    ) -> Result<(), Error> {
-        self.start(function, grid, block, shared, args, false)
-    }
-
-    /// [`Self::launch`] with all blocks running at once, so that they may wait for one another. At
-    /// most [`Function::max_active_blocks`] times the number of multiprocessors.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::launch`]; too many blocks are one.
-    pub fn launch_cooperative(
-        &self,
-        function: &Function,
-        grid: (u32, u32, u32),
-        block: (u32, u32, u32),
-        shared: u32,
-        args: &[Arg<'_>],
-    ) -> Result<(), Error> {
-        self.start(function, grid, block, shared, args, true)
-    }
-
-    fn start(
-        &self,
-        function: &Function,
-        grid: (u32, u32, u32),
-        block: (u32, u32, u32),
-        shared: u32,
-        args: &[Arg<'_>],
-        cooperative: bool,
-    ) -> Result<(), Error> {
-        let op = function.name;
-        let inner = &*self.cuda().0;
-        let mut packed = Packed::new(args, &function.sizes).map_err(|why| inner.failed(op, why))?;
-        inner.begin(op, FaultKind::Launch)?;
-        if self.inner.capturing.load(Ordering::Acquire) {
-            self.record(&function.module);
-        }
-        let ((gx, gy, gz), (bx, by, bz)) = (grid, block);
-        let (raw, stream) = (function.raw.0, self.raw());
-        let addresses = packed.addresses().as_mut_ptr();
-        // SAFETY: function and stream are alive; each argument has the size that the kernel has for
-        // it, and the driver copies them before it returns.
-        let code = unsafe {
-            if cooperative {
-                (inner.api.cuLaunchCooperativeKernel)(
-                    raw, gx, gy, gz, bx, by, bz, shared, stream, addresses,
-                )
-            } else {
-                let extra = ptr::null_mut();
-                (inner.api.cuLaunchKernel)(
-                    raw, gx, gy, gz, bx, by, bz, shared, stream, addresses, extra,
-                )
-            }
-        };
-        inner.check(op, code)
-    }
-
-    fn record(&self, module: &Arc<Loaded>) {
-        let mut recording = self
-            .inner
-            .recording
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(recording) = &mut *recording
-            && !recording.modules.iter().any(|m| Arc::ptr_eq(m, module))
-        {
-            recording.modules.push(Arc::clone(module));
-        }
-    }
-
     /// Waits until all of the stream's work has been done.
     ///
     /// # Errors
@@ -563,208 +520,13 @@ impl Stream {
         self.cuda().0.begin(op, FaultKind::Sync)?;
         self.inner.finish(op)
     }
-
-    /// Orders the stream's further work after what `other`, a stream of the same GPU, was given.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::KernelFailed`] with the driver's words.
-    pub fn wait_for(&self, other: &Self) -> Result<(), Error> {
-        let op = self.op("wait");
-        self.not_recording(op)?;
-        other.not_recording(op)?;
-        let event = other.mark(op, CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
-        let inner = &*self.cuda().0;
-        // SAFETY: event and stream are alive; the driver keeps what it needs of the event.
-        let code = unsafe { (inner.api.cuStreamWaitEvent)(self.raw(), event.raw.0, 0) };
-        inner.check(op, code)
-    }
-
-    /// A point in the stream's work, with its time.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::KernelFailed`] with the driver's words.
-    pub fn event(&self) -> Result<Event, Error> {
-        let op = self.op("event");
-        self.not_recording(op)?;
-        self.mark(op, CUevent_flags::CU_EVENT_DEFAULT)
-    }
-
-    fn mark(&self, op: &'static str, flags: CUevent_flags) -> Result<Event, Error> {
-        let inner = &*self.cuda().0;
-        inner.enter(op)?;
-        let mut raw: CUevent = ptr::null_mut();
-        // SAFETY: the event is written on success.
-        let code = unsafe { (inner.api.cuEventCreate)(&raw mut raw, flags as c_uint) };
-        inner.check(op, code)?;
-        let event = Event {
-            cuda: self.cuda().clone(),
-            raw: Handle(raw),
-        };
-        // SAFETY: event and stream are alive.
-        let code = unsafe { (inner.api.cuEventRecord)(raw, self.raw()) };
-        inner.check(op, code)?;
-        Ok(event)
-    }
-
-    /// Milliseconds from `start` to `end`, once `end` has come.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::KernelFailed`] with the driver's words for the work before `end`.
-    pub fn elapsed(&self, start: &Event, end: &Event) -> Result<f32, Error> {
-        let op = self.op("elapsed");
-        let inner = &*self.cuda().0;
-        inner.begin(op, FaultKind::Sync)?;
-        let mut milliseconds = 0.0;
-        // SAFETY: both events are alive; a figure is written.
-        let code = unsafe {
-            match (inner.api.cuEventSynchronize)(end.raw.0) {
-                0 => {
-                    let (start, end) = (start.raw.0, end.raw.0);
-                    (inner.api.cuEventElapsedTime)(&raw mut milliseconds, start, end)
-                }
-                code => code,
-            }
-        };
-        inner.check(op, code)?;
-        Ok(milliseconds)
-    }
-
-    /// Records the launches, fills and copies on the device that `work` gives to this stream, in
-    /// place of doing them. Memory must be there before: what `work` takes or moves from or to the
-    /// host is refused, and what it drops is freed afterwards.
-    ///
-    /// # Errors
-    ///
-    /// Those of `work`; [`Error::Unsupported`] inside another recording; [`Error::KernelFailed`]
-    /// with the driver's words.
-    pub fn capture<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<(Graph, R), Error> {
-        let op = self.op("capture");
-        self.not_recording(op)?;
-        let inner = &*self.cuda().0;
-        // Page-locked memory that is still lent could not be waited for during the recording.
-        self.inner.finish(op)?;
-        let capture = Capture::begin(self, op)?;
-        let result = work();
-        let (graph, modules) = capture.end();
-        let result = result.inspect_err(|_| {
-            if let Ok(graph) = graph {
-                // SAFETY: the graph is ours and nobody else has it.
-                inner.log("freeing a graph", unsafe {
-                    (inner.api.cuGraphDestroy)(graph)
-                });
-            }
-        })?;
-        inner.enter(op)?;
-        let graph = graph.map_err(|code| inner.failed(op, inner.api.error(code)))?;
-        Ok((Graph::new(self, graph, modules)?, result))
-    }
-}
-
-/// A recording that ends even if the work panics.
-struct Capture<'a> {
-    stream: &'a Stream,
-    ended: bool,
-}
-
-impl<'a> Capture<'a> {
-    fn begin(stream: &'a Stream, op: &'static str) -> Result<Self, Error> {
-        let inner = &*stream.cuda().0;
-        {
-            let mut recording = stream
-                .inner
-                .recording
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            if recording.is_some() {
-                return Err(inner.unsupported(op, "a graph is being recorded"));
-            }
-            *recording = Some(Recording::default());
-            stream.inner.capturing.store(true, Ordering::Release);
-        }
-        let mut capture = Self {
-            stream,
-            ended: true,
-        };
-        // Relaxed: other threads and other streams may do as they like.
-        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED as c_uint;
-        // SAFETY: the stream is alive and records nothing yet.
-        let code = unsafe { (inner.api.cuStreamBeginCapture_v2)(stream.raw(), mode) };
-        inner.check(op, code).inspect_err(|_| {
-            stream.inner.end_recording();
-        })?;
-        capture.ended = false;
-        Ok(capture)
-    }
-
-    /// The graph, or the driver's code; and what its functions belong to.
-    fn end(mut self) -> (Result<cudarc::driver::sys::CUgraph, u32>, Vec<Arc<Loaded>>) {
-        self.ended = true;
-        self.stop()
-    }
-
-    fn stop(&self) -> (Result<cudarc::driver::sys::CUgraph, u32>, Vec<Arc<Loaded>>) {
-        let inner = &*self.stream.cuda().0;
-        if let Err(error) = inner.enter("capture") {
-            tracing::warn!(%error, "ending a recording");
-        }
-        let mut graph = ptr::null_mut();
-        // SAFETY: the stream is alive; the graph is written, null if the recording has failed.
-        let code = unsafe { (inner.api.cuStreamEndCapture)(self.stream.raw(), &raw mut graph) };
-        let recording = self.stream.inner.end_recording();
-        let graph = if code == 0 { Ok(graph) } else { Err(code) };
-        (graph, recording.modules)
-    }
-}
-
-impl Drop for Capture<'_> {
-    fn drop(&mut self) {
-        if !self.ended
-            && let (Ok(graph), _) = self.stop()
-        {
-            let inner = &*self.stream.cuda().0;
-            // SAFETY: the graph is ours and nobody else has it.
-            inner.log("freeing a graph", unsafe {
-                (inner.api.cuGraphDestroy)(graph)
-            });
-        }
-    }
 }
 
 /// Copies the oldest chunk under way to where it belongs.
-fn land(
-    op: &'static str,
-    under_way: &mut VecDeque<(super::staging::Lease<'_>, &mut [u8])>,
-) -> Result<(), Error> {
+fn land(op: &'static str, under_way: &mut VecDeque<(Lease<'_>, &mut [u8])>) -> Result<(), Error> {
     if let Some((mut lease, part)) = under_way.pop_front() {
         lease.wait(op)?;
         copy(part, lease.bytes(part.len()));
     }
     Ok(())
-}
-
-/// A point in the work of a stream.
-pub struct Event {
-    cuda: Cuda,
-    raw: Handle<CUevent>,
-}
-
-impl fmt::Debug for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Event").field(&self.cuda.name()).finish()
-    }
-}
-
-impl Drop for Event {
-    fn drop(&mut self) {
-        let inner = &*self.cuda.0;
-        if let Err(error) = inner.enter("event") {
-            tracing::warn!(%error, "freeing");
-        }
-        // SAFETY: the event is ours; the driver keeps it until it has come.
-        let code = unsafe { (inner.api.cuEventDestroy_v2)(self.raw.0) };
-        inner.log("freeing an event", code);
-    }
 }

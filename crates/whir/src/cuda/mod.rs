@@ -11,6 +11,7 @@ mod encode;
 mod engine;
 mod eval;
 mod kernels;
+pub mod measure;
 mod open;
 mod sumcheck;
 mod tree;

@@ -342,6 +342,37 @@ impl Isa for Avx512 {
         });
         [self.add(s, r), self.sub_mul_factor(s, r, w2), c, d]
     }
+
+    // Poseidon2, internal rounds.
+
+    #[inline(always)]
+    fn mul_small<const M: u32>(self, x: __m512i) -> __m512i {
+        const { assert!(2 <= M && M <= 16) };
+        intrinsics!({
+            let (p, m) = (_mm512_set1_epi32(P), _mm512_set1_epi32(M as i32));
+            let (product, q) = if M.is_power_of_two() {
+                let log = _mm_cvtsi32_si128(M.ilog2() as i32);
+                let rest = _mm_cvtsi32_si128(31 - M.ilog2() as i32);
+                (_mm512_sll_epi32(x, log), _mm512_srl_epi32(x, rest))
+            } else {
+                let high = _mm512_mullo_epi32(_mm512_srli_epi32::<16>(x), m);
+                (_mm512_mullo_epi32(x, m), _mm512_srli_epi32::<15>(high))
+            };
+            // in [0, 2p)
+            let t = _mm512_sub_epi32(product, _mm512_mullo_epi32(q, p));
+            _mm512_min_epu32(t, _mm512_sub_epi32(t, p))
+        })
+    }
+
+    #[inline(always)]
+    fn sub_signed(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsics!(_mm512_sub_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn canonical(self, x: __m512i) -> __m512i {
+        canonical(x)
+    }
 }
 
 /// `a * x` for signed `a` in `(-p, p)`.

@@ -66,6 +66,17 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     fn unzip(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
     /// The inverse of [`Isa::unzip`].
     fn zip(self, even: Self::V, odd: Self::V) -> (Self::V, Self::V);
+    /// `N` vectors that hold `LANES` rows of `N` elements, one row after another, become `N`
+    /// columns; `N` is a power of two.
+    #[inline(always)]
+    fn rows_to_columns<const N: usize>(self, v: &mut [Self::V; N]) {
+        unzip_rows(self, v);
+    }
+    /// The inverse of [`Isa::rows_to_columns`].
+    #[inline(always)]
+    fn columns_to_rows<const N: usize>(self, v: &mut [Self::V; N]) {
+        zip_columns(self, v);
+    }
     /// Sum of all lanes.
     fn sum(self, v: Self::V) -> F;
 
@@ -135,6 +146,31 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     fn sub_signed(self, a: Self::V, b: Self::V) -> Self::V;
     /// `[-p, p)`, as [`Isa::add_constant`] and [`Isa::sub_signed`] leave it, to `[0, p)`.
     fn canonical(self, x: Self::V) -> Self::V;
+}
+
+/// [`Isa::rows_to_columns`]: a step moves the lowest bit of an element's index to the top; log2(N)
+/// steps exchange the row and column bits.
+#[inline(always)]
+pub(crate) fn unzip_rows<I: Isa, const N: usize>(isa: I, v: &mut [I::V; N]) {
+    for _ in 0..N.ilog2() {
+        let mut next = *v;
+        for i in 0..N / 2 {
+            (next[i], next[i + N / 2]) = isa.unzip(v[2 * i], v[2 * i + 1]);
+        }
+        *v = next;
+    }
+}
+
+/// The inverse of [`unzip_rows`].
+#[inline(always)]
+pub(crate) fn zip_columns<I: Isa, const N: usize>(isa: I, v: &mut [I::V; N]) {
+    for _ in 0..N.ilog2() {
+        let mut next = *v;
+        for i in 0..N / 2 {
+            (next[2 * i], next[2 * i + 1]) = isa.zip(v[i], v[i + N / 2]);
+        }
+        *v = next;
+    }
 }
 
 /// A constant as kernels add it to canonical words: its word minus p, in `[-p, 0)`.

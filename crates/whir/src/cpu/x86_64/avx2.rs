@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::*;
 
-use super::super::isa::{Isa, Kernel, NegativeForm};
+use super::super::isa::{Isa, Kernel, NegativeForm, unzip_rows, zip_columns};
 use crate::field::F;
 
 const P: i32 = 0x7800_0001;
@@ -235,6 +235,38 @@ impl Isa for Avx2 {
         })
     }
 
+    // By 8 x 8 tiles where there are any: `unzip` and `zip` take four instructions.
+
+    #[inline(always)]
+    fn rows_to_columns<const N: usize>(self, v: &mut [__m256i; N]) {
+        if !N.is_multiple_of(8) {
+            return unzip_rows(self, v);
+        }
+        let rows = *v;
+        for k in 0..N / 8 {
+            let mut tile = [rows[k]; 8];
+            for i in 1..8 {
+                tile[i] = rows[i * (N / 8) + k];
+            }
+            v[8 * k..8 * k + 8].copy_from_slice(&transpose(&tile));
+        }
+    }
+
+    #[inline(always)]
+    fn columns_to_rows<const N: usize>(self, v: &mut [__m256i; N]) {
+        if !N.is_multiple_of(8) {
+            return zip_columns(self, v);
+        }
+        let columns = *v;
+        for k in 0..N / 8 {
+            let mut tile = [columns[8 * k]; 8];
+            tile.copy_from_slice(&columns[8 * k..8 * k + 8]);
+            for (i, row) in transpose(&tile).into_iter().enumerate() {
+                v[i * (N / 8) + k] = row;
+            }
+        }
+    }
+
     #[inline(always)]
     fn sum(self, v: __m256i) -> F {
         intrinsics!({
@@ -427,6 +459,30 @@ impl Isa for Avx2 {
     fn canonical(self, x: __m256i) -> __m256i {
         canonical(x)
     }
+}
+
+/// Exchanges rows and columns.
+#[inline(always)]
+fn transpose(v: &[__m256i; 8]) -> [__m256i; 8] {
+    // words of two rows, then of four, then the halves
+    let (mut two, mut four, mut out) = (*v, *v, *v);
+    intrinsics!({
+        for i in 0..4 {
+            two[2 * i] = _mm256_unpacklo_epi32(v[2 * i], v[2 * i + 1]);
+            two[2 * i + 1] = _mm256_unpackhi_epi32(v[2 * i], v[2 * i + 1]);
+        }
+        for i in [0, 4] {
+            four[i] = _mm256_unpacklo_epi64(two[i], two[i + 2]);
+            four[i + 1] = _mm256_unpackhi_epi64(two[i], two[i + 2]);
+            four[i + 2] = _mm256_unpacklo_epi64(two[i + 1], two[i + 3]);
+            four[i + 3] = _mm256_unpackhi_epi64(two[i + 1], two[i + 3]);
+        }
+        for i in 0..4 {
+            out[i] = _mm256_permute2x128_si256::<0x20>(four[i], four[i + 4]);
+            out[i + 4] = _mm256_permute2x128_si256::<0x31>(four[i], four[i + 4]);
+        }
+    });
+    out
 }
 
 /// `a * x` for signed `a` in `(-p, p)`.

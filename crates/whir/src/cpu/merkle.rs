@@ -2,8 +2,8 @@
 //!
 //! Leaf i is the hash of row i, with Plonky3's `PaddingFreeSponge<16, 8, 8>` in overwrite mode;
 //! inner nodes are `TruncatedPermutation`s of their two children. The roots and the openings are
-//! those of [`crate::field::Mmcs`]. A task hashes the leaves of a subtree and climbs to its root
-//! while the digests are in the cache.
+//! those of [`crate::field::Mmcs`]. A task hashes the leaves of a subtree and climbs towards its
+//! root while the digests are in the cache.
 #![forbid(unsafe_code)]
 
 use p3_field::PrimeCharacteristicRing;
@@ -47,7 +47,8 @@ impl Tree {
         let task = TASK_LEAVES
             .min((height / (4 * threads).next_power_of_two()).max(64))
             .min(height);
-        let local = (task.ilog2() as usize).min(depth);
+        // the last levels of a task would leave lanes empty
+        let local = (task.ilog2() as usize).saturating_sub(4).min(depth);
         let mut tasks: Vec<Vec<&mut [F]>> = (0..height / task).map(|_| Vec::new()).collect();
         for (l, level) in levels[..=local].iter_mut().enumerate() {
             for (t, chunk) in tasks

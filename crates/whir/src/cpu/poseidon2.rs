@@ -52,12 +52,12 @@ impl Constants {
         let shift = internal_shift();
         // The rounds are affine in the coordinates, so where the S-boxes give zero they show what
         // becomes of the shifts.
-        let mut c = Coordinates::of(Portable, &[F::ZERO; WIDTH]);
-        c.shift(Portable, &shift);
+        let mut c = Coordinates::of(Portable, &[F::ZERO; WIDTH]).shifted(Portable, &shift);
         for _ in 1..INTERNAL_ROUNDS {
-            c.round(Portable, F::ZERO);
+            c = c.products(Portable).plus(Portable, c.sum(Portable));
         }
-        let after = c.last_round(Portable, F::ZERO);
+        let sum = c.sum(Portable);
+        let after = c.last_products(Portable).state(Portable, sum, sum);
         let mut terminal = BABYBEAR_POSEIDON2_RC_16_EXTERNAL_FINAL;
         for (c, k) in terminal[0].iter_mut().zip(after) {
             *c -= k;
@@ -79,9 +79,12 @@ const SHIFTED: usize = INTERNAL_ROUNDS - 1;
 /// last with the next round's constant added.
 fn internal_shift() -> [F; SHIFTED] {
     let response = |shift: [F; SHIFTED]| -> [F; SHIFTED] {
-        let mut c = Coordinates::of(Portable, &[F::ZERO; WIDTH]);
-        c.shift(Portable, &shift);
-        core::array::from_fn(|_| c.round(Portable, F::ZERO))
+        let mut c = Coordinates::of(Portable, &[F::ZERO; WIDTH]).shifted(Portable, &shift);
+        core::array::from_fn(|_| {
+            let sum = c.sum(Portable);
+            c = c.products(Portable).plus(Portable, sum);
+            sum
+        })
     };
     // affine in the shifts: columns of the linear part, then the right-hand side
     let rest = response([F::ZERO; SHIFTED]);
@@ -211,24 +214,25 @@ fn internal_rounds<I: Isa, const G: usize>(
     constants: &Constants,
     state: &mut [[I::V; WIDTH]; G],
 ) {
-    let mut x = [state[0][0]; G];
-    let mut rest = [Coordinates::of(isa, &state[0]); G];
-    for g in 0..G {
-        x[g] = isa.add_constant(state[g][0], constants.internal);
-        if g > 0 {
-            rest[g] = Coordinates::of(isa, &state[g]);
+    for s in state.iter_mut() {
+        let rest = Coordinates::of(isa, s).shifted(isa, &constants.shift);
+        let mut tail = rest.sum(isa);
+        let mut products = rest.products(isa);
+        let [mut x] = isa.pow7([isa.add_constant(s[0], constants.internal)]);
+        for _ in 2..INTERNAL_ROUNDS {
+            let (first, sum) = (isa.sub_signed(tail, x), isa.add(tail, x));
+            // independent of each other, side by side: the S-box, and the rest of the round before
+            [x] = isa.pow7([first]);
+            let rest = products.plus(isa, sum);
+            tail = rest.sum(isa);
+            products = rest.products(isa);
         }
-        rest[g].shift(isa, &constants.shift);
-    }
-    for _ in 1..INTERNAL_ROUNDS {
-        x = isa.pow7(x);
-        for g in 0..G {
-            x[g] = rest[g].round(isa, x[g]);
-        }
-    }
-    x = isa.pow7(x);
-    for g in 0..G {
-        state[g] = rest[g].last_round(isa, x[g]);
+        let (first, sum) = (isa.sub_signed(tail, x), isa.add(tail, x));
+        [x] = isa.pow7([first]);
+        let rest = products.plus(isa, sum);
+        tail = rest.sum(isa);
+        let first = isa.canonical(isa.sub_signed(tail, x));
+        *s = rest.last_products(isa).state(isa, first, isa.add(tail, x));
     }
 }
 
@@ -268,7 +272,7 @@ impl<V: Copy> Coordinates<V> {
         }
         let mut out = Self {
             pairs,
-            single: SINGLE.map(|i| s[i]),
+            single: [s[1], s[2], s[10], s[11], s[14]],
         };
         out.pairs = [
             (pairs[0].0, isa.div_2exp::<1>(pairs[0].1)),
@@ -281,72 +285,100 @@ impl<V: Copy> Coordinates<V> {
     }
 
     #[inline(always)]
-    fn shift<I: Isa<V = V>>(&mut self, isa: I, by: &[F; SHIFTED]) {
+    fn shifted<I: Isa<V = V>>(mut self, isa: I, by: &[F; SHIFTED]) -> Self {
         for i in 0..4 {
             self.pairs[i].0 = isa.add(self.pairs[i].0, isa.splat(by[i]));
             self.pairs[i].1 = isa.add(self.pairs[i].1, isa.splat(by[i + 4]));
             self.single[i] = isa.add(self.single[i], isa.splat(by[i + 8]));
         }
+        self
     }
 
-    /// The linear layer, where element 0 is `x`; returns the new element 0 as input for
-    /// [`Isa::pow7`].
+    /// The sum of the elements 1 to 15.
     #[inline(always)]
-    fn round<I: Isa<V = V>>(&mut self, isa: I, x: V) -> V {
+    fn sum<I: Isa<V = V>>(&self, isa: I) -> V {
         let [p0, p1, p2, p3, p4] = self.pairs;
-        let w = [
-            isa.div_2exp::<2>(p0.0),
-            isa.div_2exp::<16>(p1.0),
-            isa.mul_small::<9>(p2.0),
-            isa.mul_small::<16>(p3.0),
-            isa.div_2exp::<27>(isa.div_2exp::<27>(p4.0)),
-        ];
-        let (first, sum) = self.add_sum(isa, x);
-        for i in 0..5 {
-            self.pairs[i] = (isa.add(self.pairs[i].1, sum), w[i]);
+        isa.sum_and_double(self.single, [p0.0, p1.0, p2.0, p3.0, p4.0])
+    }
+
+    /// What a round makes of the coordinates, less the sum of the state: (w, d^2 u) of the pairs,
+    /// d times the single elements.
+    #[inline(always)]
+    fn products<I: Isa<V = V>>(self, isa: I) -> Self {
+        let [p0, p1, p2, p3, p4] = self.pairs;
+        Self {
+            pairs: [
+                (p0.1, isa.div_2exp::<2>(p0.0)),
+                (p1.1, isa.div_2exp::<16>(p1.0)),
+                (p2.1, isa.mul_small::<9>(p2.0)),
+                (p3.1, isa.mul_small::<16>(p3.0)),
+                (p4.1, isa.div_2exp::<27>(isa.div_2exp::<27>(p4.0))),
+            ],
+            single: single_products(isa, self.single),
         }
-        first
     }
 
-    /// [`Self::round`], then back to the state, element 0 canonical.
+    /// [`Self::products`] of the last round, with half the difference of a pair, d u, for d^2 u.
     #[inline(always)]
-    fn last_round<I: Isa<V = V>>(mut self, isa: I, x: V) -> [V; WIDTH] {
-        // half the differences of the pairs
+    fn last_products<I: Isa<V = V>>(self, isa: I) -> Self {
         let [p0, p1, p2, p3, p4] = self.pairs;
-        let v = [
-            isa.div_2exp::<1>(p0.0),
-            isa.div_2exp::<8>(p1.0),
-            triple(isa, p2.0),
-            isa.mul_small::<4>(p3.0),
-            isa.div_2exp::<27>(p4.0),
-        ];
-        let (first, sum) = self.add_sum(isa, x);
-        let mut s = [isa.canonical(first); WIDTH];
+        Self {
+            pairs: [
+                (p0.1, isa.div_2exp::<1>(p0.0)),
+                (p1.1, isa.div_2exp::<8>(p1.0)),
+                (p2.1, triple(isa, p2.0)),
+                (p3.1, isa.mul_small::<4>(p3.0)),
+                (p4.1, isa.div_2exp::<27>(p4.0)),
+            ],
+            single: single_products(isa, self.single),
+        }
+    }
+
+    /// Products become coordinates: the sum of the state is added.
+    #[inline(always)]
+    fn plus<I: Isa<V = V>>(self, isa: I, sum: V) -> Self {
+        let mut pairs = self.pairs;
+        for pair in &mut pairs {
+            pair.0 = isa.add(pair.0, sum);
+        }
+        let [a, b, c, d, e] = self.single;
+        Self {
+            pairs,
+            single: [
+                isa.add(a, sum),
+                isa.add(b, sum),
+                isa.add(c, sum),
+                isa.add(d, sum),
+                isa.sub(sum, e),
+            ],
+        }
+    }
+
+    /// [`Self::last_products`] become the state, with `first` for element 0.
+    #[inline(always)]
+    fn state<I: Isa<V = V>>(self, isa: I, first: V, sum: V) -> [V; WIDTH] {
+        let rest = self.plus(isa, sum);
+        let mut s = [first; WIDTH];
         for i in 0..5 {
-            let u = isa.add(self.pairs[i].1, sum);
-            s[PAIRS[i].0] = isa.add(u, v[i]);
-            s[PAIRS[i].1] = isa.sub(u, v[i]);
-            s[SINGLE[i]] = self.single[i];
+            let (u, v) = rest.pairs[i];
+            s[PAIRS[i].0] = isa.add(u, v);
+            s[PAIRS[i].1] = isa.sub(u, v);
+            s[SINGLE[i]] = rest.single[i];
         }
         s
     }
+}
 
-    /// The round of the single elements; returns the new element 0 and the sum of the state.
-    #[inline(always)]
-    fn add_sum<I: Isa<V = V>>(&mut self, isa: I, x: V) -> (V, V) {
-        let [p0, p1, p2, p3, p4] = self.pairs;
-        let tail = isa.sum_and_double(self.single, [p0.0, p1.0, p2.0, p3.0, p4.0]);
-        let sum = isa.add(tail, x);
-        let [a, b, c, d, e] = self.single;
-        self.single = [
-            isa.add(a, sum),
-            isa.add(isa.add(b, b), sum),
-            isa.add(isa.div_2exp::<2>(c), sum),
-            isa.add(isa.div_2exp::<3>(d), sum),
-            isa.sub(sum, isa.div_2exp::<4>(e)),
-        ];
-        (isa.sub_signed(tail, x), sum)
-    }
+/// The last one, whose entry is -1/16, less its sign.
+#[inline(always)]
+fn single_products<I: Isa>(isa: I, [a, b, c, d, e]: [I::V; 5]) -> [I::V; 5] {
+    [
+        a,
+        isa.add(b, b),
+        isa.div_2exp::<2>(c),
+        isa.div_2exp::<3>(d),
+        isa.div_2exp::<4>(e),
+    ]
 }
 
 #[cfg(test)]

@@ -54,9 +54,10 @@ fn high_words(even: __m256i, odd: __m256i) -> __m256i {
 /// and 4k + 2 of their [`high_words`].
 #[inline(always)]
 fn joined_high_words(even: __m256i, odd: __m256i) -> __m256i {
-    intrinsics!(_mm256_castps_si256(
-        _mm256_shuffle_ps::<0b11_01_11_01>(_mm256_castsi256_ps(even), _mm256_castsi256_ps(odd))
-    ))
+    intrinsics!(_mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(
+        _mm256_castsi256_ps(even),
+        _mm256_castsi256_ps(odd)
+    )))
 }
 
 /// `[-p, p)` to `[0, p)`.

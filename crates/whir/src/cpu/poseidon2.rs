@@ -3,11 +3,16 @@
 //! Same function as Plonky3's `default_babybear_poseidon2_16` (Grain constants, 4 + 13 + 4 rounds,
 //! S-box x^7, M4 = circ(2, 3, 1, 1)); see Grassi, Khovratovich, Schofnegger, "Poseidon2".
 //!
-//! Two things make it fast. The S-boxes of four elements advance step by step together, because a
-//! single one is a chain of dependent multiplications much longer than the processor's window. And
-//! the entries ±2^-n of the internal diagonal act on shifted residues x + k, for the k that makes
-//! the shift reproduce itself: then the product needs four operations and is canonical, see
-//! [`Isa::div_2exp`].
+//! What makes it fast:
+//!
+//! - The S-boxes of four elements advance step by step together, because a single one is a chain of
+//!   dependent multiplications much longer than the processor's window.
+//! - The S-box of an internal round runs beside the linear layer of the round before.
+//! - Elements whose entries on the internal diagonal are opposite are held as one pair, see
+//!   [`Coordinates`].
+//! - The entries 2^-n act on shifted residues x + k: then the product needs four operations and is
+//!   canonical, see [`Isa::div_2exp`]. Other shifts bring the constants of the internal rounds, and
+//!   the first constants after them undo what is left.
 #![forbid(unsafe_code)]
 
 use std::sync::LazyLock;

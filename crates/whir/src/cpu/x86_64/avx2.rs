@@ -410,6 +410,7 @@ impl Isa for Avx2 {
         const { assert!(2 <= M && M <= 16) };
         intrinsics!({
             let (p, m) = (_mm256_set1_epi32(P), _mm256_set1_epi32(M as i32));
+            // the quotient by 2^31, at most one less than that of the exact product
             let (product, q) = if M.is_power_of_two() {
                 let log = _mm_cvtsi32_si128(M.ilog2() as i32);
                 let rest = _mm_cvtsi32_si128(31 - M.ilog2() as i32);

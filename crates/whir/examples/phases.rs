@@ -88,9 +88,12 @@ fn measure<E: Engine<EF4>>(
             continue;
         }
         let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
+        let mut rest = proved.commit + proved.open;
         for (name, total) in profile.totals() {
             all.entry(name).or_default().push(ms(total));
+            rest = rest.saturating_sub(total);
         }
+        all.entry("other").or_default().push(ms(rest));
         all.entry("= commit").or_default().push(ms(proved.commit));
         all.entry("= open").or_default().push(ms(proved.open));
         all.entry("= prove")

@@ -24,6 +24,9 @@ use crate::engine::{CodeShape, Engine, GrindTask, HiWeight, Opened, OpenedRows};
 use crate::field::{Commitment, Extension, F};
 use crate::profile::Profile;
 
+/// Threads of a block of the proof of work.
+const GRIND_THREADS: u32 = 256;
+
 /// WHIR on one GPU, on one stream.
 ///
 /// Clones share the stream, the kernels and the profile. Several engines on one GPU run beside each
@@ -37,6 +40,8 @@ struct Inner {
     kernels: Kernels,
     roots: Roots,
     workspace: Mutex<Workspace>,
+    /// Blocks of the proof of work that a multiprocessor runs at once.
+    grind_blocks: u32,
     profile: Profile,
 }
 
@@ -88,12 +93,14 @@ impl CudaEngine {
         let kernels = Kernels::load(cuda)?;
         let roots = Roots::new(&stream)?;
         let workspace = Mutex::new(Workspace::new(&stream)?);
+        let grind_blocks = kernels.grind.max_active_blocks(GRIND_THREADS, 0)?.max(1);
         Ok(Self(Arc::new(Inner {
             cuda: cuda.clone(),
             stream,
             kernels,
             roots,
             workspace,
+            grind_blocks,
             profile: Profile::default(),
         })))
     }
@@ -380,7 +387,6 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
     }
 
     fn grind(&self, task: &GrindTask) -> Result<F, Error> {
-        const THREADS: u32 = 256;
         let Inner {
             cuda,
             stream,
@@ -394,8 +400,9 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             bits @ 0..32 => (1 << bits) - 1,
             _ => u32::MAX,
         };
-        // one witness a thread where the first one is expected among them
-        let full = cuda.info().multiprocessors * 8;
+        // one witness a thread where the first one is expected among them, and never a block that
+        // waits for another to end: it would search all of its witnesses after the others
+        let full = cuda.info().multiprocessors * self.0.grind_blocks;
         let blocks = (1_u32 << task.bits.clamp(8, 31) >> 8).min(full);
         let workspace = &mut self.workspace();
         let mail = workspace.ask();
@@ -405,7 +412,7 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             Arg::Ptr(workspace.arrived.as_ptr()),
             Arg::Words(&mail),
         ];
-        stream.launch(&kernels.grind, (blocks, 1, 1), (THREADS, 1, 1), 0, &args)?;
+        stream.launch(&kernels.grind, (blocks, 1, 1), (GRIND_THREADS, 1, 1), 0, &args)?;
         match workspace.mail.wait(1)?[0] {
             u32::MAX => Err(Error::Device(DeviceError::Unsupported {
                 op: "grind",

@@ -13,8 +13,6 @@ with a known\nfactor takes its quotient from the factor's ratio to p: one slot o
 
 pub(crate) fn generate<D: Dialect>(dialect: &D) -> String {
     let mut w = Writer::new(dialect, ABOUT);
-    let known = dialect.define_mul_known();
-    w.part(&known);
     for bits in 1..=4_u32 {
         let length = 1 << bits;
         let comment = format!(

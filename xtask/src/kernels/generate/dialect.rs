@@ -54,8 +54,6 @@ pub(crate) trait Dialect {
     fn word(&self, word: u32) -> String;
     /// x / 2^k of a canonical x, canonical, for 1 < k <= 27.
     fn div_2exp(&self, x: &str, k: u32) -> String;
-    /// The definition of `mul_known`, for a file that uses it.
-    fn define_mul_known(&self) -> String;
 
     /// A primitive applied.
     fn apply(&self, primitive: Primitive, arguments: &[&str]) -> String {
@@ -134,14 +132,5 @@ impl Dialect for Cuda {
 
     fn div_2exp(&self, x: &str, k: u32) -> String {
         format!("div_2exp<{k}>({x})")
-    }
-
-    fn define_mul_known(&self) -> String {
-        let p = self.word(P);
-        format!(
-            "// x * factor mod p for any word x, below (1 + x / 2^32)p; ratio = floor(factor * 2^32 / p).\n\
-             __device__ __forceinline__ u32 mul_known(u32 x, u32 factor, u32 ratio) {{\n  \
-             return x * factor - (u32)(((u64)x * ratio) >> 32) * {p};\n}}\n"
-        )
     }
 }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::{
-    babybear::{Element, poseidon2_constants},
+    babybear::{Element, P, poseidon2_constants},
     dialect::Dialect,
     writer::{Value, Writer},
 };
@@ -14,37 +14,68 @@ rolled:\n32 registers, and code that fits the instruction cache.";
 
 const CONSTANTS: &str = "POSEIDON2_16_RC";
 
-/// An entry of the internal layer's diagonal: M = 1 + diag(d), 1 the matrix of ones.
-enum Diagonal {
-    /// A small multiple.
-    Times(i32),
+/// Elements whose entries of the internal diagonal are d and -d. The internal layer adds the sum of
+/// the state to d times each element (`diagonal + ones`), so that of a pair (a, b) it is enough to
+/// hold u = (a + b) / 2 and w = d (a - b) / 2: a round makes u' = w + sum and w' = d^2 u of them, one
+/// product and one sum where there were four operations, and 2 u of the pair enters the sum.
+struct Pair {
+    a: usize,
+    b: usize,
+    d: Element,
+}
+
+const fn over(k: u32) -> Element {
+    // p = 15 * 2^27 + 1, so 1 / 2^k = -15 * 2^(27 - k)
+    Element(P - (15 << (27 - k)))
+}
+
+const PAIRS: [Pair; 5] = [
+    Pair {
+        a: 3,
+        b: 6,
+        d: over(1),
+    },
+    Pair {
+        a: 4,
+        b: 7,
+        d: Element(3),
+    },
+    Pair {
+        a: 5,
+        b: 8,
+        d: Element(4),
+    },
+    Pair {
+        a: 9,
+        b: 13,
+        d: over(8),
+    },
+    Pair {
+        a: 12,
+        b: 15,
+        d: over(27),
+    },
+];
+
+/// A factor that is known beforehand.
+#[derive(Clone, Copy)]
+enum Factor {
+    /// 2^k, k at most 1.
+    Times(u32),
     /// 2^-k.
     Over(u32),
     /// -2^-k.
     MinusOver(u32),
 }
 
-/// The entries from the second on; the first is -2.
-const DIAGONAL: [Diagonal; 15] = {
-    use Diagonal::{MinusOver, Over, Times};
-    [
-        Times(1),
-        Times(2),
-        Over(1),
-        Times(3),
-        Times(4),
-        MinusOver(1),
-        Times(-3),
-        Times(-4),
-        Over(8),
-        Over(2),
-        Over(3),
-        Over(27),
-        MinusOver(8),
-        MinusOver(4),
-        MinusOver(27),
-    ]
-};
+/// The elements that have no partner, with their entries. Element 0, with -2, has the S-box.
+const SINGLES: [(usize, Factor); 5] = [
+    (1, Factor::Times(0)),
+    (2, Factor::Times(1)),
+    (10, Factor::Over(2)),
+    (11, Factor::Over(3)),
+    (14, Factor::MinusOver(4)),
+];
 
 pub(crate) fn generate<D: Dialect>(dialect: &D) -> String {
     let mut w = Writer::new(dialect, ABOUT);
@@ -78,6 +109,15 @@ pub(crate) fn generate<D: Dialect>(dialect: &D) -> String {
         },
     );
     w.procedure(
+        "Brings the state into the form of the internal rounds: sums and differences of the elements \
+         with opposite\nentries of the diagonal.",
+        "poseidon2_16_pair",
+        16,
+        &[],
+        pair,
+    );
+    w.procedure("Brings it back.", "poseidon2_16_unpair", 16, &[], unpair);
+    w.procedure(
         "An internal round with the constant at `index`.",
         "poseidon2_16_internal_round",
         16,
@@ -89,9 +129,11 @@ pub(crate) fn generate<D: Dialect>(dialect: &D) -> String {
         w.rolled("r", 4, |w| {
             w.call("poseidon2_16_external_round", &["16 * r"])
         });
+        w.call("poseidon2_16_pair", &[]);
         w.rolled("r", 13, |w| {
             w.call("poseidon2_16_internal_round", &["64 + r"])
         });
+        w.call("poseidon2_16_unpair", &[]);
         w.rolled("r", 4, |w| {
             w.call("poseidon2_16_external_round", &["77 + 16 * r"])
         });
@@ -142,12 +184,41 @@ fn external_linear<D: Dialect>(w: &mut Writer<'_, D>, s: [Value; 16]) {
     }
 }
 
-fn internal_round<D: Dialect>(w: &mut Writer<'_, D>) {
-    let x = w.load(0);
-    let constant = w.entry(CONSTANTS, "index");
-    let x = sbox(w, &x, &constant);
-    let mut level: Vec<Value> = (1..16).map(|i| w.load(i)).collect();
-    let others = level.clone();
+/// The product with a factor; by shifts where it is a power of two.
+fn product<D: Dialect>(w: &mut Writer<'_, D>, x: &Value, factor: Element) -> Value {
+    if factor == Element(2) {
+        return w.double(x);
+    }
+    match (1..=27).find(|&k| over(k) == factor) {
+        Some(k) => w.div_2exp(x, k),
+        None => w.mul_known(x, factor),
+    }
+}
+
+fn pair<D: Dialect>(w: &mut Writer<'_, D>) {
+    for Pair { a, b, d } in PAIRS {
+        let (x, y) = (w.load(a), w.load(b));
+        let sum = w.add(&x, &y);
+        let u = w.div_2exp(&sum, 1);
+        let difference = w.sub(&x, &y);
+        let v = product(w, &difference, d.mul(over(1)));
+        w.store(a, &u);
+        w.store(b, &v);
+    }
+}
+
+fn unpair<D: Dialect>(w: &mut Writer<'_, D>) {
+    for Pair { a, b, d } in PAIRS {
+        let (u, v) = (w.load(a), w.load(b));
+        let half = product(w, &v, d.pow(u64::from(P) - 2));
+        let x = w.add(&u, &half);
+        let y = w.sub(&u, &half);
+        w.store(a, &x);
+        w.store(b, &y);
+    }
+}
+
+fn sum<D: Dialect>(w: &mut Writer<'_, D>, mut level: Vec<Value>) -> Value {
     while level.len() > 1 {
         level = level
             .chunks(2)
@@ -157,46 +228,46 @@ fn internal_round<D: Dialect>(w: &mut Writer<'_, D>) {
             })
             .collect();
     }
-    let rest = &level[0];
-    let sum = w.add(rest, &x);
-    // sum - 2x
-    let first = w.sub(rest, &x);
-    w.store(0, &first);
-    for (i, (s, diagonal)) in others.iter().zip(&DIAGONAL).enumerate() {
-        let out = match *diagonal {
-            Diagonal::Times(times) => {
-                let multiple = multiple(w, s, times.unsigned_abs());
-                if times > 0 {
-                    w.add(&multiple, &sum)
-                } else {
-                    w.sub(&sum, &multiple)
-                }
-            }
-            Diagonal::Over(k) => {
-                let part = w.div_2exp(s, k);
-                w.add(&part, &sum)
-            }
-            Diagonal::MinusOver(k) => {
-                let part = w.div_2exp(s, k);
-                w.sub(&sum, &part)
-            }
-        };
-        w.store(i + 1, &out);
-    }
+    level.swap_remove(0)
 }
 
-/// One to four times a value.
-fn multiple<D: Dialect>(w: &mut Writer<'_, D>, x: &Value, times: u32) -> Value {
-    match times {
-        1 => x.clone(),
-        2 => w.double(x),
-        3 => {
-            let twice = w.double(x);
-            w.add(&twice, x)
-        }
-        _ => {
-            let twice = w.double(x);
-            w.double(&twice)
-        }
+fn internal_round<D: Dialect>(w: &mut Writer<'_, D>) {
+    let x = w.load(0);
+    let constant = w.entry(CONSTANTS, "index");
+    let x = sbox(w, &x, &constant);
+    let pairs: Vec<(Value, Value)> = PAIRS.iter().map(|p| (w.load(p.a), w.load(p.b))).collect();
+    let singles: Vec<Value> = SINGLES.iter().map(|&(i, _)| w.load(i)).collect();
+    let halves = pairs.iter().map(|(u, _)| u.clone()).collect();
+    let halves = sum(w, halves);
+    let twice = w.double(&halves);
+    let rest = sum(w, singles.clone());
+    let rest = w.add(&twice, &rest);
+    let all = w.add(&rest, &x);
+    // sum - 2x
+    let first = w.sub(&rest, &x);
+    w.store(0, &first);
+    for (Pair { a, b, d }, (u, v)) in PAIRS.iter().zip(&pairs) {
+        let next = w.add(v, &all);
+        w.store(*a, &next);
+        let next = product(w, u, d.mul(*d));
+        w.store(*b, &next);
+    }
+    for (&(i, factor), s) in SINGLES.iter().zip(&singles) {
+        let next = match factor {
+            Factor::Times(0) => w.add(s, &all),
+            Factor::Times(_) => {
+                let twice = w.double(s);
+                w.add(&twice, &all)
+            }
+            Factor::Over(k) => {
+                let part = w.div_2exp(s, k);
+                w.add(&part, &all)
+            }
+            Factor::MinusOver(k) => {
+                let part = w.div_2exp(s, k);
+                w.sub(&all, &part)
+            }
+        };
+        w.store(i, &next);
     }
 }

@@ -160,6 +160,13 @@ impl<'d, D: Dialect> Writer<'d, D> {
         self.bind(&call)
     }
 
+    /// x * factor of a canonical x, canonical.
+    pub(crate) fn mul_known(&mut self, x: &Value, factor: Element) -> Value {
+        let product = self.dialect.mul_known(x, factor.0, factor.ratio());
+        let product = self.bind(&product);
+        self.reduce_once(&product)
+    }
+
     /// (a - b) * factor of canonical words, canonical. Neither the difference nor the product is
     /// corrected before the end.
     pub(crate) fn sub_mul_known(&mut self, a: &Value, b: &Value, factor: Element) -> Value {

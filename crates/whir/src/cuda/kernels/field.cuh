@@ -61,6 +61,12 @@ FN u32 div_2exp(u32 x) {
     return ((x + m) >> K) + m * (15u << (27 - K));
 }
 
+// x * factor mod p for any word x, below (1 + x / 2^32) p; factor not in Montgomery form, ratio =
+// floor(factor * 2^32 / p). One slot of the multiplier less than Montgomery's product.
+FN u32 mul_known(u32 x, u32 factor, u32 ratio) {
+    return x * factor - (u32)(((u64)x * ratio) >> 32) * P;
+}
+
 FN u32 from_canonical(u32 x) { return mul(x, R_SQUARED); }
 FN u32 to_canonical(u32 x) { return redc((u64)x); }
 

@@ -1,6 +1,6 @@
 // Proof of work: the smallest witness whose sample has enough zero bits.
 #include "field.cuh"
-#include "generated/poseidon2_16.cuh"
+#include "quad.cuh"
 #include "reduce.cuh"
 
 struct Grind {
@@ -11,7 +11,7 @@ struct Grind {
 
 // `*best` is 2^32 - 1 before and after. Every thread walks up; it stops at the first witness above
 // the best one known, so that all smaller ones have been tried by someone.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, FULL)
     grind(Grind task, u32* best, u32* arrived, Mail mail) {
     u32 stride = gridDim.x * blockDim.x;
     for (u32 w = blockIdx.x * blockDim.x + threadIdx.x; w < P; w += stride) {

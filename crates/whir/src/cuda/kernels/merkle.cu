@@ -87,7 +87,7 @@ FN void hand_over(const uint4* sh, u32 count, Mail const& mail) {
 }
 
 // Hashes the rows of `columns` columns of height `height`, and `levels` levels over them.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, FULL)
     merkle_leaves(const u32* __restrict__ code, u32 columns, u64 height, u32 levels, uint4* tree,
                   Mail mail) {
     __shared__ uint4 sh[2 * THREADS];
@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 // From a finished level of `len` digests that begins at digest `start`, `levels` levels more, at
 // least one; a block takes 512 digests.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, FULL)
     merkle_nodes(uint4* tree, u64 start, u64 len, u32 levels, Mail mail) {
     __shared__ uint4 sh[2 * THREADS];
     __shared__ u32 constants[QUAD_CONSTANTS];

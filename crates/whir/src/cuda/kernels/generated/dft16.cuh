@@ -6,11 +6,6 @@
 
 #include "field.cuh"
 
-// x * factor mod p for any word x, below (1 + x / 2^32)p; ratio = floor(factor * 2^32 / p).
-__device__ __forceinline__ u32 mul_known(u32 x, u32 factor, u32 ratio) {
-  return x * factor - (u32)(((u64)x * ratio) >> 32) * 0x78000001u;
-}
-
 // 2 points, w = 2013265920 (not in Montgomery form).
 __device__ __forceinline__ void dft2(u32* s) {
   const u32 v0 = s[0];

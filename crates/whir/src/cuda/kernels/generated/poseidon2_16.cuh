@@ -371,6 +371,95 @@ __device__ __forceinline__ void poseidon2_16_external_round(u32* s, u32 first) {
   s[15] = v215;
 }
 
+// Brings the state into the form of the internal rounds: sums and differences of the elements with opposite
+// entries of the diagonal.
+__device__ __forceinline__ void poseidon2_16_pair(u32* s) {
+  const u32 v0 = s[3];
+  const u32 v1 = s[6];
+  const u32 v2 = add(v0, v1);
+  const u32 v3 = halve(v2);
+  const u32 v4 = sub(v0, v1);
+  const u32 v5 = div_2exp<2>(v4);
+  s[3] = v3;
+  s[6] = v5;
+  const u32 v6 = s[4];
+  const u32 v7 = s[7];
+  const u32 v8 = add(v6, v7);
+  const u32 v9 = halve(v8);
+  const u32 v10 = sub(v6, v7);
+  const u32 v11 = mul_known(v10, 0x3c000002u, 0x80000003u);
+  const u32 v12 = reduce_once(v11);
+  s[4] = v9;
+  s[7] = v12;
+  const u32 v13 = s[5];
+  const u32 v14 = s[8];
+  const u32 v15 = add(v13, v14);
+  const u32 v16 = halve(v15);
+  const u32 v17 = sub(v13, v14);
+  const u32 v18 = add(v17, v17);
+  s[5] = v16;
+  s[8] = v18;
+  const u32 v19 = s[9];
+  const u32 v20 = s[13];
+  const u32 v21 = add(v19, v20);
+  const u32 v22 = halve(v21);
+  const u32 v23 = sub(v19, v20);
+  const u32 v24 = div_2exp<9>(v23);
+  s[9] = v22;
+  s[13] = v24;
+  const u32 v25 = s[12];
+  const u32 v26 = s[15];
+  const u32 v27 = add(v25, v26);
+  const u32 v28 = halve(v27);
+  const u32 v29 = sub(v25, v26);
+  const u32 v30 = mul_known(v29, 0x3bfffff9u, 0x7ffffff0u);
+  const u32 v31 = reduce_once(v30);
+  s[12] = v28;
+  s[15] = v31;
+}
+
+// Brings it back.
+__device__ __forceinline__ void poseidon2_16_unpair(u32* s) {
+  const u32 v0 = s[3];
+  const u32 v1 = s[6];
+  const u32 v2 = add(v1, v1);
+  const u32 v3 = add(v0, v2);
+  const u32 v4 = sub(v0, v2);
+  s[3] = v3;
+  s[6] = v4;
+  const u32 v5 = s[4];
+  const u32 v6 = s[7];
+  const u32 v7 = mul_known(v6, 0x50000001u, 0xaaaaaaabu);
+  const u32 v8 = reduce_once(v7);
+  const u32 v9 = add(v5, v8);
+  const u32 v10 = sub(v5, v8);
+  s[4] = v9;
+  s[7] = v10;
+  const u32 v11 = s[5];
+  const u32 v12 = s[8];
+  const u32 v13 = div_2exp<2>(v12);
+  const u32 v14 = add(v11, v13);
+  const u32 v15 = sub(v11, v13);
+  s[5] = v14;
+  s[8] = v15;
+  const u32 v16 = s[9];
+  const u32 v17 = s[13];
+  const u32 v18 = mul_known(v17, 0x00000100u, 0x00000222u);
+  const u32 v19 = reduce_once(v18);
+  const u32 v20 = add(v16, v19);
+  const u32 v21 = sub(v16, v19);
+  s[9] = v20;
+  s[13] = v21;
+  const u32 v22 = s[12];
+  const u32 v23 = s[15];
+  const u32 v24 = mul_known(v23, 0x08000000u, 0x11111110u);
+  const u32 v25 = reduce_once(v24);
+  const u32 v26 = add(v22, v25);
+  const u32 v27 = sub(v22, v25);
+  s[12] = v26;
+  s[15] = v27;
+}
+
 // An internal round with the constant at `index`.
 __device__ __forceinline__ void poseidon2_16_internal_round(u32* s, u32 index) {
   const u32 v0 = s[0];
@@ -382,86 +471,71 @@ __device__ __forceinline__ void poseidon2_16_internal_round(u32* s, u32 index) {
   const u32 v6 = reduce_once(v5);
   const u32 v7 = mul_lazy(v4, v6);
   const u32 v8 = reduce_once(v7);
-  const u32 v9 = s[1];
-  const u32 v10 = s[2];
-  const u32 v11 = s[3];
-  const u32 v12 = s[4];
+  const u32 v9 = s[3];
+  const u32 v10 = s[6];
+  const u32 v11 = s[4];
+  const u32 v12 = s[7];
   const u32 v13 = s[5];
-  const u32 v14 = s[6];
-  const u32 v15 = s[7];
-  const u32 v16 = s[8];
-  const u32 v17 = s[9];
-  const u32 v18 = s[10];
-  const u32 v19 = s[11];
-  const u32 v20 = s[12];
-  const u32 v21 = s[13];
-  const u32 v22 = s[14];
-  const u32 v23 = s[15];
-  const u32 v24 = add(v9, v10);
-  const u32 v25 = add(v11, v12);
-  const u32 v26 = add(v13, v14);
-  const u32 v27 = add(v15, v16);
-  const u32 v28 = add(v17, v18);
+  const u32 v14 = s[8];
+  const u32 v15 = s[9];
+  const u32 v16 = s[13];
+  const u32 v17 = s[12];
+  const u32 v18 = s[15];
+  const u32 v19 = s[1];
+  const u32 v20 = s[2];
+  const u32 v21 = s[10];
+  const u32 v22 = s[11];
+  const u32 v23 = s[14];
+  const u32 v24 = add(v9, v11);
+  const u32 v25 = add(v13, v15);
+  const u32 v26 = add(v24, v25);
+  const u32 v27 = add(v26, v17);
+  const u32 v28 = add(v27, v27);
   const u32 v29 = add(v19, v20);
   const u32 v30 = add(v21, v22);
-  const u32 v31 = add(v24, v25);
-  const u32 v32 = add(v26, v27);
-  const u32 v33 = add(v28, v29);
-  const u32 v34 = add(v30, v23);
-  const u32 v35 = add(v31, v32);
-  const u32 v36 = add(v33, v34);
-  const u32 v37 = add(v35, v36);
-  const u32 v38 = add(v37, v8);
-  const u32 v39 = sub(v37, v8);
-  s[0] = v39;
-  const u32 v40 = add(v9, v38);
-  s[1] = v40;
-  const u32 v41 = add(v10, v10);
-  const u32 v42 = add(v41, v38);
-  s[2] = v42;
-  const u32 v43 = halve(v11);
-  const u32 v44 = add(v43, v38);
-  s[3] = v44;
-  const u32 v45 = add(v12, v12);
-  const u32 v46 = add(v45, v12);
-  const u32 v47 = add(v46, v38);
-  s[4] = v47;
-  const u32 v48 = add(v13, v13);
-  const u32 v49 = add(v48, v48);
-  const u32 v50 = add(v49, v38);
-  s[5] = v50;
-  const u32 v51 = halve(v14);
-  const u32 v52 = sub(v38, v51);
-  s[6] = v52;
-  const u32 v53 = add(v15, v15);
-  const u32 v54 = add(v53, v15);
-  const u32 v55 = sub(v38, v54);
-  s[7] = v55;
-  const u32 v56 = add(v16, v16);
-  const u32 v57 = add(v56, v56);
-  const u32 v58 = sub(v38, v57);
-  s[8] = v58;
-  const u32 v59 = div_2exp<8>(v17);
-  const u32 v60 = add(v59, v38);
-  s[9] = v60;
-  const u32 v61 = div_2exp<2>(v18);
-  const u32 v62 = add(v61, v38);
-  s[10] = v62;
-  const u32 v63 = div_2exp<3>(v19);
-  const u32 v64 = add(v63, v38);
-  s[11] = v64;
-  const u32 v65 = div_2exp<27>(v20);
-  const u32 v66 = add(v65, v38);
-  s[12] = v66;
-  const u32 v67 = div_2exp<8>(v21);
-  const u32 v68 = sub(v38, v67);
-  s[13] = v68;
-  const u32 v69 = div_2exp<4>(v22);
-  const u32 v70 = sub(v38, v69);
-  s[14] = v70;
-  const u32 v71 = div_2exp<27>(v23);
-  const u32 v72 = sub(v38, v71);
-  s[15] = v72;
+  const u32 v31 = add(v29, v30);
+  const u32 v32 = add(v31, v23);
+  const u32 v33 = add(v28, v32);
+  const u32 v34 = add(v33, v8);
+  const u32 v35 = sub(v33, v8);
+  s[0] = v35;
+  const u32 v36 = add(v10, v34);
+  s[3] = v36;
+  const u32 v37 = div_2exp<2>(v9);
+  s[6] = v37;
+  const u32 v38 = add(v12, v34);
+  s[4] = v38;
+  const u32 v39 = mul_known(v11, 0x00000009u, 0x00000013u);
+  const u32 v40 = reduce_once(v39);
+  s[7] = v40;
+  const u32 v41 = add(v14, v34);
+  s[5] = v41;
+  const u32 v42 = mul_known(v13, 0x00000010u, 0x00000022u);
+  const u32 v43 = reduce_once(v42);
+  s[8] = v43;
+  const u32 v44 = add(v16, v34);
+  s[9] = v44;
+  const u32 v45 = div_2exp<16>(v15);
+  s[13] = v45;
+  const u32 v46 = add(v18, v34);
+  s[12] = v46;
+  const u32 v47 = mul_known(v17, 0x000000e1u, 0x000001dfu);
+  const u32 v48 = reduce_once(v47);
+  s[15] = v48;
+  const u32 v49 = add(v19, v34);
+  s[1] = v49;
+  const u32 v50 = add(v20, v20);
+  const u32 v51 = add(v50, v34);
+  s[2] = v51;
+  const u32 v52 = div_2exp<2>(v21);
+  const u32 v53 = add(v52, v34);
+  s[10] = v53;
+  const u32 v54 = div_2exp<3>(v22);
+  const u32 v55 = add(v54, v34);
+  s[11] = v55;
+  const u32 v56 = div_2exp<4>(v23);
+  const u32 v57 = sub(v34, v56);
+  s[14] = v57;
 }
 
 // The permutation.
@@ -471,10 +545,12 @@ __device__ __forceinline__ void poseidon2_16_permute(u32* s) {
   for (u32 r = 0; r < 4; r++) {
     poseidon2_16_external_round(s, 16 * r);
   }
+  poseidon2_16_pair(s);
 #pragma unroll 1
   for (u32 r = 0; r < 13; r++) {
     poseidon2_16_internal_round(s, 64 + r);
   }
+  poseidon2_16_unpair(s);
 #pragma unroll 1
   for (u32 r = 0; r < 4; r++) {
     poseidon2_16_external_round(s, 77 + 16 * r);

@@ -5,6 +5,7 @@ pub mod files;
 pub mod lying;
 pub mod naive;
 pub mod operations;
+pub mod sets;
 pub mod tampering;
 
 use fieldspar_whir::driver::Proof;

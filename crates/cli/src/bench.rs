@@ -25,7 +25,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use fieldspar_device::{DeviceInfo, DeviceSpec, Host, ParseSpecError, Unavailable};
+use fieldspar_device::{
+    DeviceInfo, DeviceKind, DeviceSpec, Host, OutOfMemory, ParseSpecError, Unavailable,
+};
+use fieldspar_whir::cuda::plan::memory_plan;
 use fieldspar_whir::error::ParamsError;
 use fieldspar_whir::params::{Assumption, ExtensionDegree, RateSchedule};
 use serde::Serialize;
@@ -72,9 +75,9 @@ pub(crate) struct BenchArgs {
     /// Measure against this too, in turn.
     #[arg(long, value_enum)]
     pub(crate) vs: Option<Versus>,
-    /// Timed proofs a row; figures are medians.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) runs: u32,
+    /// Timed proofs a row; figures are medians [default: 5, with a GPU 20].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: Option<u32>,
     /// Write the result as JSON to this file, `-` for standard output; here `--json FILE` is the
     /// same.
     #[arg(long, value_name = "FILE")]
@@ -182,6 +185,8 @@ pub(crate) enum BenchError {
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    #[error(transparent)]
     Params(#[from] ParamsError),
     #[error("extension degree {0} is not 4 or 5")]
     Extension(usize),
@@ -214,6 +219,7 @@ impl From<BenchError> for Failure {
         match error {
             BenchError::Spec(error) => error.into(),
             BenchError::Unavailable(error) => error.into(),
+            BenchError::OutOfMemory(error) => error.into(),
             BenchError::Params(error) => error.into(),
             BenchError::Extension(_) | BenchError::NoRow { .. } | BenchError::NoRival { .. } => {
                 Self::usage(message)
@@ -293,7 +299,14 @@ fn chosen(args: &BenchArgs) -> Result<Vec<Point>, BenchError> {
     Ok(rows)
 }
 
-fn devices(args: &BenchArgs, setup: &Setup) -> Result<Vec<DeviceInfo>, BenchError> {
+/// A device that is here, and what its own memory has free, where it has its own.
+#[derive(Debug)]
+struct Found {
+    info: DeviceInfo,
+    free: Option<u64>,
+}
+
+fn devices(args: &BenchArgs, setup: &Setup) -> Result<Vec<Found>, BenchError> {
     let specs: Vec<DeviceSpec> = match args.devices.is_empty() {
         true => vec![setup.device.clone()],
         false => args
@@ -302,14 +315,38 @@ fn devices(args: &BenchArgs, setup: &Setup) -> Result<Vec<DeviceInfo>, BenchErro
             .map(|d| d.parse())
             .collect::<Result<_, _>>()?,
     };
-    let mut infos: Vec<DeviceInfo> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     for spec in specs {
-        let info = open(&spec)?.info().clone();
-        if infos.iter().all(|i| i.spec != info.spec) {
-            infos.push(info);
+        let device = open(&spec)?;
+        let info = device.info().clone();
+        let free = device.cuda().map(|cuda| cuda.free_bytes()).transpose();
+        let free = free.map_err(|e| BenchError::peer(&info.spec, e.to_string()))?;
+        if found.iter().all(|f| f.info.spec != info.spec) {
+            found.push(Found { info, free });
         }
     }
-    Ok(infos)
+    Ok(found)
+}
+
+/// Refuses rows that a device's memory does not hold, before any is measured.
+fn check_memory(setting: &Setting, rows: &[Point], devices: &[Found]) -> Result<(), BenchError> {
+    for (device, free) in devices.iter().filter_map(|d| Some((d, d.free?))) {
+        for &point in rows {
+            let mut params = setting.params(point);
+            // A row without a level is left out.
+            let Some((accepted, _)) = grid::level(&params, point.n) else {
+                continue;
+            };
+            params.security_level = accepted;
+            memory_plan(&params, point.n)?.check(free).map_err(|e| {
+                let spec = &device.info.spec;
+                let Point { n, fold, rate } = point;
+                let what = format!("{spec}, n={n} fold {fold} rate {rate}: {}", e.what);
+                OutOfMemory::new(what, e.need, e.have)
+            })?;
+        }
+    }
+    Ok(())
 }
 
 fn ours(devices: &[DeviceInfo], threads: usize) -> Result<Vec<(String, Launch)>, BenchError> {
@@ -396,7 +433,15 @@ fn write(path: &Path, text: &str) -> Result<(), BenchError> {
 fn measure(args: &BenchArgs, setup: &Setup) -> Result<Report, BenchError> {
     let setting = setting(args)?;
     let rows = chosen(args)?;
-    let devices = devices(args, setup)?;
+    let found = devices(args, setup)?;
+    check_memory(&setting, &rows, &found)?;
+    let devices: Vec<DeviceInfo> = found.into_iter().map(|f| f.info).collect();
+    let is_gpu = |d: &DeviceInfo| d.kind != DeviceKind::Cpu;
+    let runs = match args.runs {
+        Some(runs) => runs,
+        None if devices.iter().any(is_gpu) => 20,
+        None => 5,
+    };
     let Some(device) = devices.first().cloned() else {
         return Err(BenchError::peer("devices", "none"));
     };
@@ -415,6 +460,7 @@ fn measure(args: &BenchArgs, setup: &Setup) -> Result<Report, BenchError> {
     let bandwidth = copy_bandwidth();
     let roofs = devices
         .iter()
+        .filter(|d| d.kind == DeviceKind::Cpu)
         .map(|d| {
             Roof::measure(&d.spec, setup.threads, bandwidth)
                 .map_err(|reason| BenchError::peer(&d.spec, reason))
@@ -428,7 +474,7 @@ fn measure(args: &BenchArgs, setup: &Setup) -> Result<Report, BenchError> {
         threads: setup.threads,
         host: Host::read(),
         grid: args.grid.name(),
-        runs: args.runs,
+        runs,
         seed: args.seed,
         environment: environment(args),
         rivals: said,
@@ -445,7 +491,7 @@ fn measure(args: &BenchArgs, setup: &Setup) -> Result<Report, BenchError> {
     let contest = Contest {
         ours: ours(&report.devices, setup.threads)?,
         rivals,
-        runs: args.runs as usize,
+        runs: runs as usize,
         threads: setup.threads,
         seed: args.seed,
         memory: setup.memory,
@@ -508,7 +554,7 @@ mod tests {
     fn defaults_are_those_of_the_published_comparison() {
         let args = parse(&[]);
         assert_eq!(setting(&args).unwrap(), Setting::published());
-        assert_eq!((args.runs, args.grid), (5, Grid::Quick));
+        assert_eq!((args.runs, args.grid), (None, Grid::Quick));
         let args = parse(&["--proven", "--rate-schedule", "standard"]);
         let proven = setting(&args).unwrap();
         assert_eq!((proven.security_level, proven.extension.get()), (100, 5));
@@ -565,6 +611,30 @@ mod tests {
         assert_eq!(twice.len(), 1);
         assert!(devices(&parse(&["--devices", "cpu:neon,cpu:adx"]), &setup).is_err());
         assert!(devices(&parse(&["--devices", "gpu"]), &setup).is_err());
+    }
+
+    #[test]
+    fn a_row_that_a_gpu_does_not_hold_is_refused_with_need_and_have() {
+        let setup = Setup {
+            threads: 1,
+            table: false,
+            device: "cpu:portable".parse().unwrap(),
+            memory: 0,
+            quiet: true,
+        };
+        let mut found = devices(&parse(&[]), &setup).unwrap();
+        assert_eq!(found[0].free, None);
+        let rows = points(Grid::Gpu);
+        check_memory(&Setting::published(), &rows, &found).unwrap();
+        found[0].free = Some(140 << 30);
+        check_memory(&Setting::published(), &rows, &found).unwrap();
+        found[0].free = Some(1 << 30);
+        let error = check_memory(&Setting::published(), &rows, &found).unwrap_err();
+        let failure = Failure::from(error);
+        assert_eq!(failure.kind, Kind::OutOfMemory);
+        assert_eq!(failure.have, Some(1 << 30));
+        assert!(failure.need > failure.have);
+        assert!(failure.message.contains("fold"), "{}", failure.message);
     }
 
     #[test]

@@ -12,6 +12,8 @@ mod engine;
 mod eval;
 mod kernels;
 mod open;
+pub mod plan;
+pub mod selftest;
 mod sumcheck;
 mod tree;
 mod weights;

@@ -99,16 +99,16 @@ fn a_polynomial_of_64_mib() {
     assert_eq!(mib("merkle 0"), 320);
     // 32 of tables.
     assert_eq!(mib("fold"), 352);
-    // The later rates are as low as the schedule makes them: twice 256 beside the first.
-    assert_eq!(mib("encode 1"), 128 + 128 + 32 + 2 * 256);
+    // 2^20 elements of degree 4 at rate 1/4, twice.
+    assert_eq!(mib("encode 1"), 128 + 128 + 32 + 2 * 64);
     assert_eq!(plan.peak_phase().unwrap().name, "encode 1");
     assert!(plan.check(1 << 30).is_ok());
-    let error = plan.check(512 << 20).unwrap_err();
+    let error = plan.check(256 << 20).unwrap_err();
     assert!(
         error.what.contains("n = 24") && error.what.contains("encode 1"),
         "{error}"
     );
-    assert_eq!((error.need, error.have), (plan.peak_bytes(), 512 << 20));
+    assert_eq!((error.need, error.have), (plan.peak_bytes(), 256 << 20));
 }
 
 #[test]

@@ -188,6 +188,7 @@ static FAKE: Api = Api {
     cuStreamCreate: stream_create,
     cuStreamDestroy_v2: stream_destroy,
     cuStreamSynchronize: stream_synchronize,
+    cuStreamQuery: stream_synchronize,
     cuStreamWaitEvent: stream_wait,
     cuStreamBeginCapture_v2: begin_capture,
     cuStreamEndCapture: end_capture,

@@ -16,7 +16,7 @@ use crate::Error;
 pub const MAX_ARGS: usize = 24;
 
 /// Bytes of the longest argument.
-const MAX_ARG_BYTES: usize = 1024;
+const MAX_ARG_BYTES: usize = 4096;
 
 /// An argument of a kernel, by value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,6 +13,7 @@ use cudarc::driver::sys::{CUstream, CUstream_flags};
 use super::buffer::{Buffer, check_range};
 use super::context::{Cuda, Handle, SMALL, is_out_of_memory};
 use super::fault::FaultKind;
+use super::mailbox::Mailbox;
 use super::module::Loaded;
 use super::pinned::Pinned;
 use super::pod::{Pod, bytes_of, bytes_of_mut, size, zeroed};
@@ -506,6 +507,15 @@ impl Stream {
         // SAFETY: both ranges were checked, and two buffers do not overlap.
         let code = unsafe { (inner.api.cuMemcpyDtoDAsync_v2)(to, from, bytes, self.raw()) };
         inner.check(op, code)
+    }
+
+    /// Page-locked memory for the small results of this stream's kernels, `words` of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if there is no page-locked memory.
+    pub fn mailbox(&self, words: usize) -> Result<Mailbox, Error> {
+        Mailbox::new(self, words)
     }
 
     /// Waits until all of the stream's work has been done.

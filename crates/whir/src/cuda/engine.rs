@@ -64,7 +64,6 @@ struct Code {
     columns: usize,
     /// Words of an entry: 1 for a base-field codeword.
     degree: usize,
-    log_height: usize,
     tree: Tree,
 }
 
@@ -160,7 +159,19 @@ impl CudaEngine {
         }
     }
 
-    fn workspace(&self) -> MutexGuard<'_, Workspace> {
+    pub(super) fn stream(&self) -> &Stream {
+        &self.0.stream
+    }
+
+    pub(super) fn kernels(&self) -> &Kernels {
+        &self.0.kernels
+    }
+
+    pub(super) fn roots(&self) -> &Roots {
+        &self.0.roots
+    }
+
+    pub(super) fn workspace(&self) -> MutexGuard<'_, Workspace> {
         let workspace = self.0.workspace.lock();
         workspace.unwrap_or_else(PoisonError::into_inner)
     }
@@ -193,22 +204,20 @@ impl CudaEngine {
         let columns = degree << shape.fold;
         let log_height = message.log_rows + shape.log_inv_rate;
         let (tree, commitment) = profile.time("merkle", || {
-            let tree = Tree::build(
+            Tree::build(
                 stream,
                 kernels,
                 &words,
                 columns,
                 log_height,
                 shape.cap_height,
-            )?;
-            let cap = tree.cap(stream)?;
-            Ok::<_, DeviceError>((tree, cap))
+                &mut self.workspace(),
+            )
         })?;
         let code = Code {
             words,
             columns,
             degree,
-            log_height,
             tree,
         };
         Ok((commitment, CudaCodeword(Arc::new(code))))
@@ -252,8 +261,9 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             stream, kernels, ..
         } = &*self.0;
         let polynomial = (&*polynomial.0, polynomial.variables());
+        let workspace = &mut self.workspace();
         Ok(partial_evaluations(
-            stream, kernels, polynomial, order, fold, weight,
+            stream, kernels, workspace, polynomial, order, fold, weight,
         )?)
     }
 
@@ -282,21 +292,21 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         sumcheck: &CudaSumcheck<EF>,
         shape: CodeShape,
     ) -> Result<(Commitment, CudaCodeword), Error> {
-        let Tables { planes, bits } = &sumcheck.tables;
-        self.commit_planes(planes, EF::D, *bits, shape)
+        let tables = &sumcheck.tables;
+        self.commit_planes(tables.planes(), EF::D, tables.bits, shape)
     }
 
     fn evaluate(&self, sumcheck: &CudaSumcheck<EF>, point: &Point<EF>) -> Result<EF, Error> {
         let Inner {
             stream, kernels, ..
         } = &*self.0;
-        let Tables { planes, bits } = &sumcheck.tables;
-        let workspace = self.workspace();
-        let planes = (planes, 1 << *bits);
+        let tables = &sumcheck.tables;
+        let planes = (tables.planes(), 1 << tables.bits);
+        let workspace = &mut self.workspace();
         Ok(evaluate(
             stream,
             kernels,
-            &workspace,
+            workspace,
             planes,
             point.as_slice(),
         )?)
@@ -322,18 +332,18 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             return Ok(next);
         }
         let rounds = self.rounds::<EF>(sumcheck.order);
-        let workspace = self.workspace();
+        let workspace = &mut self.workspace();
         Ok(sumcheck
             .tables
-            .message(&self.0.stream, rounds, &workspace)?)
+            .message(&self.0.stream, rounds, workspace)?)
     }
 
     fn fold(&self, sumcheck: &mut CudaSumcheck<EF>, r: EF, more: bool) -> Result<(), Error> {
         let (stream, rounds) = (&self.0.stream, self.rounds::<EF>(sumcheck.order));
         let tables = &mut sumcheck.tables;
         sumcheck.next = if more && tables.bits >= 2 {
-            let workspace = self.workspace();
-            Some(tables.fold_message(stream, rounds, &workspace, r)?)
+            let workspace = &mut self.workspace();
+            Some(tables.fold_message(stream, rounds, workspace, r)?)
         } else {
             tables.fold(stream, rounds, r)?;
             None
@@ -353,17 +363,11 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             words,
             columns,
             degree,
-            log_height,
             tree,
         } = &*codeword.0;
+        let workspace = &mut self.workspace();
         let (words, siblings) = open(
-            stream,
-            kernels,
-            words,
-            *columns,
-            *log_height,
-            tree,
-            indices,
+            stream, kernels, workspace, words, *columns, tree, indices,
         )?;
         let rows = words.chunks_exact(*columns);
         let rows = if *degree == 1 {
@@ -390,13 +394,19 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             bits @ 0..32 => (1 << bits) - 1,
             _ => u32::MAX,
         };
-        let best = stream.upload(&[u32::MAX])?;
         // one witness a thread where the first one is expected among them
         let full = cuda.info().multiprocessors * 8;
         let blocks = (1_u32 << task.bits.clamp(8, 31) >> 8).min(full);
-        let args = [Arg::Words(&packed), Arg::Ptr(best.as_ptr())];
+        let workspace = &mut self.workspace();
+        let mail = workspace.ask();
+        let args = [
+            Arg::Words(&packed),
+            Arg::Ptr(workspace.best.as_ptr()),
+            Arg::Ptr(workspace.arrived.as_ptr()),
+            Arg::Words(&mail),
+        ];
         stream.launch(&kernels.grind, (blocks, 1, 1), (THREADS, 1, 1), 0, &args)?;
-        match stream.download(&best, 0..1)?[0] {
+        match workspace.mail.wait(1)?[0] {
             u32::MAX => Err(Error::Device(DeviceError::Unsupported {
                 op: "grind",
                 device: cuda.name().to_owned(),
@@ -408,6 +418,10 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
 }
 
 impl CudaPolynomial {
+    pub(super) fn buffer(&self) -> &Buffer<u32> {
+        &self.0
+    }
+
     fn variables(&self) -> usize {
         self.0.len().ilog2() as usize
     }

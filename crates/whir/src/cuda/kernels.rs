@@ -16,8 +16,7 @@ pub(super) struct Kernels {
     pub(super) ntt_next: [Function; 5],
     pub(super) merkle_leaves: Function,
     pub(super) merkle_nodes: Function,
-    pub(super) gather_rows: Function,
-    pub(super) gather_digests: Function,
+    pub(super) gather: Function,
     pub(super) grind: Function,
     degree_4: ByDegree,
     degree_5: ByDegree,
@@ -26,13 +25,11 @@ pub(super) struct Kernels {
 /// Kernels over the extension.
 #[derive(Debug)]
 pub(super) struct ByDegree {
-    pub(super) eq_pair: Function,
     pub(super) partial_sums: Function,
     pub(super) partial_finish: Function,
     pub(super) lift: Function,
     pub(super) evaluate: Function,
     pub(super) weights_eq: Function,
-    pub(super) weights_span: Function,
     pub(super) weights_at: Function,
     pub(super) select_powers: Function,
     pub(super) select_sums: Function,
@@ -76,13 +73,11 @@ impl Kernels {
         macro_rules! by_degree {
             ($d:literal) => {
                 ByDegree {
-                    eq_pair: eval.function(concat!("eq_pair_d", $d))?,
                     partial_sums: eval.function(concat!("partial_sums_d", $d))?,
                     partial_finish: eval.function(concat!("partial_finish_d", $d))?,
                     lift: eval.function(concat!("lift_d", $d))?,
                     evaluate: eval.function(concat!("evaluate_d", $d))?,
                     weights_eq: weights.function(concat!("weights_eq_d", $d))?,
-                    weights_span: weights.function(concat!("weights_span_d", $d))?,
                     weights_at: weights.function(concat!("weights_at_d", $d))?,
                     select_powers: weights.function(concat!("select_powers_d", $d))?,
                     select_sums: weights.function(concat!("select_sums_d", $d))?,
@@ -113,8 +108,7 @@ impl Kernels {
             ],
             merkle_leaves: merkle.function("merkle_leaves")?,
             merkle_nodes: merkle.function("merkle_nodes")?,
-            gather_rows: open.function("gather_rows")?,
-            gather_digests: open.function("gather_digests")?,
+            gather: open.function("gather")?,
             grind: grind.function("grind")?,
             degree_4: by_degree!(4),
             degree_5: by_degree!(5),

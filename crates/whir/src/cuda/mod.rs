@@ -11,6 +11,7 @@ mod encode;
 mod engine;
 mod eval;
 mod kernels;
+pub mod measure;
 mod open;
 pub mod plan;
 pub mod selftest;

@@ -1,6 +1,8 @@
 //! The rounds of a sumcheck over tables on the device.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
+
 use fieldspar_device::Error;
 use fieldspar_device::cuda::{Arg, Buffer, Stream};
 use p3_sumcheck::strategy::VariableOrder;
@@ -19,7 +21,7 @@ const FILL: usize = 1056;
 /// The folded polynomial and the weights: 2 D planes one after another.
 #[derive(Debug)]
 pub(super) struct Tables {
-    pub(super) planes: Buffer<u32>,
+    planes: Arc<Buffer<u32>>,
     /// log2 of the values of a plane.
     pub(super) bits: usize,
 }
@@ -54,7 +56,35 @@ impl Tables {
         let shared = (weights.len() * EF::D * 4) as u32;
         let grid = ((1_usize << bits).div_ceil(THREADS) as u32, 1, 1);
         stream.launch(&kernels.fold_base, grid, BLOCK, shared, &args)?;
-        Ok(Self { planes, bits })
+        Ok(Self {
+            planes: Arc::new(planes),
+            bits,
+        })
+    }
+
+    /// The planes, of the polynomial first.
+    pub(super) fn planes(&self) -> &Buffer<u32> {
+        &self.planes
+    }
+
+    /// Another hold of the same values.
+    pub(super) fn share(&self) -> Self {
+        Self {
+            planes: Arc::clone(&self.planes),
+            bits: self.bits,
+        }
+    }
+
+    /// Sets the weights to zero.
+    pub(super) fn clear_weights(&mut self, stream: &Stream, degree: usize) -> Result<(), Error> {
+        let (start, end) = (degree << self.bits, (2 * degree) << self.bits);
+        match Arc::get_mut(&mut self.planes) {
+            Some(planes) => stream.clear(planes, start..end),
+            None => Err(Error::Mismatch {
+                op: "weights",
+                index: 0,
+            }),
+        }
     }
 
     /// The planes of the weights.
@@ -82,18 +112,19 @@ impl Tables {
         &self,
         stream: &Stream,
         rounds: &Rounds,
-        workspace: &Workspace,
+        workspace: &mut Workspace,
     ) -> Result<[EF; 2], Error> {
+        let mail = workspace.ask();
         let args = [
             Arg::Ptr(self.planes.as_ptr()),
             Arg::U64(1 << self.bits),
             Arg::Ptr(workspace.partial.as_ptr()),
             Arg::Ptr(workspace.arrived.as_ptr()),
-            Arg::Ptr(workspace.result.as_ptr()),
+            Arg::Words(&mail),
         ];
         let blocks = (1_usize << (self.bits - 1)).div_ceil(THREADS).min(FILL);
         stream.launch(&rounds.message, (blocks as u32, 1, 1), BLOCK, 0, &args)?;
-        sums(stream, workspace)
+        sums(workspace)
     }
 
     /// Binds the next variable to `r`.
@@ -113,7 +144,7 @@ impl Tables {
         ];
         let grid = ((1_usize << (self.bits - 1)).div_ceil(THREADS) as u32, 1, 1);
         stream.launch(&rounds.fold, grid, BLOCK, 0, &args)?;
-        self.planes = to;
+        self.planes = Arc::new(to);
         self.bits -= 1;
         Ok(())
     }
@@ -124,11 +155,11 @@ impl Tables {
         &mut self,
         stream: &Stream,
         rounds: &Rounds,
-        workspace: &Workspace,
+        workspace: &mut Workspace,
         r: EF,
     ) -> Result<[EF; 2], Error> {
         let to = self.half::<EF>(stream)?;
-        let r = argument(r);
+        let (r, mail) = (argument(r), workspace.ask());
         let args = [
             Arg::Ptr(self.planes.as_ptr()),
             Arg::U64(1 << self.bits),
@@ -136,13 +167,13 @@ impl Tables {
             Arg::Ptr(to.as_ptr()),
             Arg::Ptr(workspace.partial.as_ptr()),
             Arg::Ptr(workspace.arrived.as_ptr()),
-            Arg::Ptr(workspace.result.as_ptr()),
+            Arg::Words(&mail),
         ];
         let blocks = (1_usize << (self.bits - 2)).div_ceil(THREADS).min(FILL);
         stream.launch(&rounds.fold_message, (blocks as u32, 1, 1), BLOCK, 0, &args)?;
-        self.planes = to;
+        self.planes = Arc::new(to);
         self.bits -= 1;
-        sums(stream, workspace)
+        sums(workspace)
     }
 
     fn half<EF: Extension>(&self, stream: &Stream) -> Result<Buffer<u32>, Error> {
@@ -150,8 +181,7 @@ impl Tables {
     }
 }
 
-fn sums<EF: Extension>(stream: &Stream, workspace: &Workspace) -> Result<[EF; 2], Error> {
-    let words = stream.download(&workspace.result, 0..2 * EF::D)?;
+fn sums<EF: Extension>(workspace: &Workspace) -> Result<[EF; 2], Error> {
+    let words = workspace.mail.wait(2 * EF::D)?;
     Ok([extension(&words[..EF::D]), extension(&words[EF::D..])])
 }
-

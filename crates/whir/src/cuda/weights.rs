@@ -4,10 +4,11 @@
 use fieldspar_device::Error;
 use fieldspar_device::cuda::{Arg, Stream};
 
-use super::eval::{EqPair, Span};
+use super::eval::{FILL, POINT, Span, Split};
 use super::kernels::ByDegree;
 use super::sumcheck::Tables;
 use super::words::{argument, word, words};
+use super::workspace::halves;
 use crate::engine::{HiKind, HiWeight};
 use crate::field::{Extension, F};
 
@@ -18,10 +19,8 @@ const TERMS: usize = 4;
 /// `weights.cu`.
 const SELECT_BLOCK: usize = 256;
 const SELECT_ROWS: usize = 4;
-/// Terms of a kernel of powers: their factors lie in 48 KiB of shared memory.
-const SELECT_TERMS: usize = (48 << 10) / (SELECT_ROWS * 5 * 4);
-/// Blocks that fill the largest chips.
-const FILL: usize = 1024;
+/// Words of the terms of a kernel of powers, its argument. Their factors fit 48 KiB of shared memory.
+const SELECT_WORDS: usize = 960;
 
 /// Planes of 2^`bits` weights each, `stride` words apart.
 #[derive(Clone, Copy, Debug)]
@@ -35,17 +34,9 @@ impl Planes {
     const fn stride(self) -> Arg<'static> {
         Arg::U64(1 << self.bits)
     }
-
-    const fn grid(items: usize) -> (u32, u32, u32) {
-        (items.div_ceil(THREADS) as u32, 1, 1)
-    }
 }
 
 const BLOCK: (u32, u32, u32) = (THREADS as u32, 1, 1);
-
-const fn inner_bits(bits: usize) -> usize {
-    bits.div_ceil(2)
-}
 
 /// Sets the weights of the tables to `sum c H(x)`.
 pub(super) fn begin<EF: Extension>(
@@ -60,8 +51,7 @@ pub(super) fn begin<EF: Extension>(
     };
     let (full, parts): (Vec<_>, Vec<_>) = weights.iter().partition(|(_, weight)| whole(weight));
     if full.is_empty() {
-        let planes = EF::D << w.bits;
-        stream.clear(&mut tables.planes, planes..2 * planes)?;
+        tables.clear_weights(stream, EF::D)?;
     }
     let full: Vec<_> = full.iter().map(|(c, w)| (*c, w.point.as_slice())).collect();
     add_eq(stream, kernels, w, &full, true)?;
@@ -79,23 +69,12 @@ pub(super) fn add_eq<EF: Extension>(
     terms: &[(EF, &[EF])],
     mut overwrite: bool,
 ) -> Result<(), Error> {
-    let inner = inner_bits(w.bits);
+    let whole = Span {
+        offset: 0,
+        log_stride: 0,
+    };
     for terms in terms.chunks(TERMS) {
-        let pairs = terms
-            .iter()
-            .map(|&(c, point)| EqPair::new(stream, kernels, point, c, inner))
-            .collect::<Result<Vec<_>, _>>()?;
-        let mut packed = [0; 12];
-        for (to, pair) in packed.chunks_exact_mut(2).zip(&pairs) {
-            let at = pair.table.as_ptr();
-            to.copy_from_slice(&[at as u32, (at >> 32) as u32]);
-        }
-        packed[8] = pairs.len() as u32;
-        packed[9] = u32::from(overwrite);
-        packed[10] = inner as u32;
-        packed[11] = (w.bits - inner) as u32;
-        let args = [Arg::Ptr(w.at), w.stride(), Arg::Words(&packed)];
-        stream.launch(&kernels.weights_eq, Planes::grid(1 << w.bits), BLOCK, 0, &args)?;
+        add_terms(stream, kernels, w, terms, whole, false, overwrite)?;
         overwrite = false;
     }
     Ok(())
@@ -109,26 +88,55 @@ fn add_span<EF: Extension>(
     c: EF,
     weight: &HiWeight<EF>,
 ) -> Result<(), Error> {
-    let Span { offset, log_stride } = Span::of(weight);
+    let span = Span::of(weight);
     if let HiKind::Delta(y) = weight.kind {
-        let at = (offset + (y << log_stride)) as u64;
+        let at = (span.offset + (y << span.log_stride)) as u64;
         let c = argument(c);
         let args = [Arg::Ptr(w.at), w.stride(), Arg::U64(at), Arg::Words(&c)];
         return stream.launch(&kernels.weights_at, (1, 1, 1), (1, 1, 1), 0, &args);
     }
-    let bits = weight.point.len();
-    let eq = EqPair::new(stream, kernels, &weight.point, c, inner_bits(bits))?;
+    let shift = weight.kind == HiKind::Shift;
+    let terms = [(c, weight.point.as_slice())];
+    add_terms(stream, kernels, w, &terms, span, shift, false)
+}
+
+/// At most [`TERMS`] terms of one span.
+fn add_terms<EF: Extension>(
+    stream: &Stream,
+    kernels: &ByDegree,
+    w: Planes,
+    terms: &[(EF, &[EF])],
+    span: Span,
+    shift: bool,
+    overwrite: bool,
+) -> Result<(), Error> {
+    let Some((_, first)) = terms.first() else {
+        return Ok(());
+    };
+    let split = Split::new(first.len(), 1, 1);
+    let mut points = [0; TERMS * POINT];
+    for (to, &(c, point)) in points.chunks_exact_mut(POINT).zip(terms) {
+        to.copy_from_slice(&split.point(point, c));
+    }
+    let [low, high] = halves(span.offset as u64);
+    let packed = [
+        low,
+        high,
+        span.log_stride as u32,
+        u32::from(shift),
+        terms.len() as u32,
+        u32::from(overwrite),
+        split.per_block as u32,
+        0,
+    ];
     let args = [
         Arg::Ptr(w.at),
         w.stride(),
-        Arg::Ptr(eq.table.as_ptr()),
-        Arg::U32(eq.inner_bits as u32),
-        Arg::U32(eq.outer_bits as u32),
-        Arg::U64(offset as u64),
-        Arg::U32(log_stride as u32),
-        Arg::U32(u32::from(weight.kind == HiKind::Shift)),
+        Arg::Words(&points),
+        Arg::Words(&packed),
     ];
-    stream.launch(&kernels.weights_span, Planes::grid(1 << bits), BLOCK, 0, &args)
+    let grid = ((split.tiles * split.splits) as u32, 1, 1);
+    stream.launch(&kernels.weights_eq, grid, BLOCK, 0, &args)
 }
 
 /// Adds `sum c z^x`.
@@ -139,23 +147,24 @@ pub(super) fn add_select<EF: Extension>(
     terms: &[(EF, F)],
 ) -> Result<(), Error> {
     let len = 1_usize << w.bits;
-    for terms in terms.chunks(SELECT_TERMS) {
-        let packed: Vec<u32> = terms
-            .iter()
-            .flat_map(|(c, z)| {
-                let c = words(c.as_basis_coefficients_slice()).to_vec();
-                c.into_iter().chain([word(*z)])
-            })
-            .collect();
-        let packed = stream.upload(&packed)?;
+    for terms in terms.chunks(SELECT_WORDS / (EF::D + 1)) {
+        let mut packed = [0; SELECT_WORDS];
+        for (to, (c, z)) in packed.chunks_exact_mut(EF::D + 1).zip(terms) {
+            to[..EF::D].copy_from_slice(words(c.as_basis_coefficients_slice()));
+            to[EF::D] = word(*z);
+        }
+        // factors, steps, powers
+        let tables = stream.alloc::<u32>(terms.len() * (EF::D + 1 + SELECT_BLOCK))?;
+        let scales = tables.as_ptr();
+        let steps = tables.ptr_at(terms.len() * EF::D);
+        let powers = tables.ptr_at(terms.len() * (EF::D + 1));
         let count = Arg::U32(terms.len() as u32);
-        let powers = stream.alloc::<u32>(terms.len() * SELECT_BLOCK)?;
-        let steps = stream.alloc::<u32>(terms.len())?;
         let block = (SELECT_BLOCK as u32, 1, 1);
         let args = [
-            Arg::Ptr(packed.as_ptr()),
-            Arg::Ptr(powers.as_ptr()),
-            Arg::Ptr(steps.as_ptr()),
+            Arg::Words(&packed),
+            Arg::Ptr(scales),
+            Arg::Ptr(powers),
+            Arg::Ptr(steps),
         ];
         let grid = (terms.len() as u32, 1, 1);
         stream.launch(&kernels.select_powers, grid, block, 0, &args)?;
@@ -167,10 +176,10 @@ pub(super) fn add_select<EF: Extension>(
             Arg::Ptr(w.at),
             w.stride(),
             Arg::U64(len as u64),
-            Arg::Ptr(packed.as_ptr()),
+            Arg::Ptr(scales),
             count,
-            Arg::Ptr(powers.as_ptr()),
-            Arg::Ptr(steps.as_ptr()),
+            Arg::Ptr(powers),
+            Arg::Ptr(steps),
             Arg::U32(runs as u32),
         ];
         let grid = (groups.div_ceil(runs) as u32, 1, 1);

@@ -1,47 +1,14 @@
-// eq tables, and sums of values against them.
-//
-// eq(point, y) over m bits is a product of a factor of the high bits and one of the low bits, so
-// that only two short tables of it exist. In a sum over y, a thread keeps its low bits and walks
-// over the high ones: the outer factor is the same for all threads, the inner one is met once.
-#include "memory.cuh"
+// Sums of values against eq weights.
+#include "eq.cuh"
 #include "reduce.cuh"
 
 #define THREADS 256
-
-struct EqPoint {
-    u32 outer_bits;
-    u32 inner_bits;
-    Element scale;
-    u32 c[32 * 5]; // coordinate 0, the most significant bit, first
-};
-
-// table[0 .. 2^outer) = scale * eq of the first coordinates, then 2^inner of the others.
-template <int D>
-FN void eq_pair(EqPoint const& p, u32* table) {
-    u32 x = blockIdx.x * blockDim.x + threadIdx.x;
-    u32 outer = 1u << p.outer_bits, inner = 1u << p.inner_bits;
-    if (x >= outer + inner) return;
-    bool high = x < outer;
-    u32 first = high ? 0 : p.outer_bits, bits = high ? p.outer_bits : p.inner_bits;
-    u32 y = high ? x : x - outer;
-    Ext<D> product = high ? element<D>(p.scale) : ext_one<D>();
-    for (u32 i = 0; i < bits; i++) {
-        Ext<D> z;
-#pragma unroll
-        for (int d = 0; d < D; d++) z.c[d] = p.c[(first + i) * D + d];
-        if (((y >> (bits - 1 - i)) & 1) == 0) z = sub<D>(ext_one<D>(), z);
-        product = mul<D>(product, z);
-    }
-    store_table<D>(table, x, product);
-}
 
 struct Partial {
     u64 base;       // first element
     u64 lo_stride;  // between neighbours of lo
     u64 y_stride;   // between neighbours of y
     u32 lo_bits;    // of lo inside the tile; the rest of lo is blockIdx.z
-    u32 inner_bits; // of y inside the tile
-    u32 outer_bits;
     u32 shift;      // y + shift is read, zero beyond the end
     u32 per_block;  // outer values of a block
 };
@@ -49,27 +16,31 @@ struct Partial {
 // P[lo] = sum_y eq(y) f[base + lo * lo_stride + (y + shift) * y_stride], one partial sum a block
 // and lo.
 template <int D>
-FN void partial_sums(const u32* __restrict__ f, const u32* __restrict__ table, Partial p,
+FN void partial_sums(const u32* __restrict__ f, EqPoint const& point, Partial const& p,
                      u32* partial) {
+    __shared__ u32 outer[OUTER * D];
     __shared__ u32 sh[D][THREADS];
     u32 e = blockIdx.x * THREADS + threadIdx.x;
     u32 lo = e & ((1u << p.lo_bits) - 1), y = e >> p.lo_bits;
+    u32 first = blockIdx.y * p.per_block;
+    u32 count = min(p.per_block, (1u << point.outer_bits) - first);
+    eq_outer<D>(point, first, count, outer);
+    __syncthreads();
     Ext<D> total = ext_zero<D>();
-    if (y < (1u << p.inner_bits)) {
-        u32 o = blockIdx.y * p.per_block, end = min(o + p.per_block, 1u << p.outer_bits);
-        u64 limit = 1ull << (p.inner_bits + p.outer_bits);
-        u64 at = ((u64)o << p.inner_bits) + y + p.shift;
+    if (y < (1u << point.inner_bits)) {
+        u64 limit = 1ull << (point.inner_bits + point.outer_bits);
+        u64 at = ((u64)first << point.inner_bits) + y + p.shift;
+        u64 step = 1ull << point.inner_bits;
         const u32* from = f + p.base + (lo + ((u64)blockIdx.z << p.lo_bits)) * p.lo_stride;
         Sum<D> sum;
-        u64 step = 1ull << p.inner_bits;
-        for (; o + 1 < end; o += 2, at += 2 * step) {
+        u32 o = 0;
+        for (; o + 1 < count; o += 2, at += 2 * step) {
             u32 a = from[at * p.y_stride];
             u32 b = at + step < limit ? from[(at + step) * p.y_stride] : 0;
-            sum.add2(a, load_table<D>(table, o), b, load_table<D>(table, o + 1));
+            sum.add2(a, from_shared<D>(outer, o), b, from_shared<D>(outer, o + 1));
         }
-        if (o < end && at < limit) sum.add(from[at * p.y_stride], load_table<D>(table, o));
-        Ext<D> inner = load_table<D>(table, (1u << p.outer_bits) + y);
-        total = mul<D>(sum.finish(), inner);
+        if (o < count && at < limit) sum.add(from[at * p.y_stride], from_shared<D>(outer, o));
+        total = mul<D>(sum.finish(), eq_inner<D>(point, y));
     }
 #pragma unroll
     for (int d = 0; d < D; d++) sh[d][threadIdx.x] = total.c[d];
@@ -90,15 +61,22 @@ FN void partial_sums(const u32* __restrict__ f, const u32* __restrict__ table, P
     }
 }
 
-// out[z << lo_bits | lo] = the sum of the `count` partials of lo in part z. One block each.
+// out[z << lo_bits | lo] = the sum of the `count` partials of lo in part z. One block each; the last
+// to arrive delivers, if there is where.
 template <int D>
-FN void partial_finish(const u32* __restrict__ partial, u32 lo_bits, u32 count, u32* out) {
+FN void partial_finish(const u32* __restrict__ partial, u32 lo_bits, u32 count, u32* out,
+                       u32* arrived, Mail mail) {
     u32 lo = blockIdx.x & ((1u << lo_bits) - 1), z = blockIdx.x >> lo_bits;
     Ext<D> sum = ext_zero<D>();
     for (u32 i = threadIdx.x; i < count; i += blockDim.x)
         sum = add<D>(sum, load_table<D>(partial, ((((u64)z * count) + i) << lo_bits) + lo));
     sum = block_sum<D>(sum);
     if (threadIdx.x == 0) store_table<D>(out, blockIdx.x, sum);
+    if (!mail.flag || !last_block(arrived)) return;
+    for (u32 i = threadIdx.x; i < gridDim.x * D; i += blockDim.x)
+        mail.results[i] = __ldcg(out + i);
+    __syncthreads();
+    if (threadIdx.x == 0) deliver(mail);
 }
 
 // out[lo] = f[base + lo * stride], lifted.
@@ -113,40 +91,43 @@ FN void lift(const u32* __restrict__ f, u64 base, u64 stride, u32 count, u32* ou
 
 // The sum of f(y) eq(y) over a table in planes.
 template <int D>
-FN void evaluate(const u32* __restrict__ f, u64 stride, const u32* __restrict__ table,
-                 u32 inner_bits, u32 outer_bits, u32 per_block, u32* partial, u32* arrived,
-                 u32* out) {
-    u32 blocks = max(1u, (1u << inner_bits) / THREADS);
+FN void evaluate(const u32* __restrict__ f, u64 stride, EqPoint const& point, u32 per_block,
+                 u32* partial, u32* arrived, Mail mail) {
+    __shared__ u32 outer[OUTER * D];
+    u32 blocks = max(1u, (1u << point.inner_bits) / THREADS);
     u32 y = blockIdx.x % blocks * THREADS + threadIdx.x;
+    u32 first = blockIdx.x / blocks * per_block;
+    u32 count = min(per_block, (1u << point.outer_bits) - first);
+    eq_outer<D>(point, first, count, outer);
+    __syncthreads();
     Ext<D> total[1] = {ext_zero<D>()};
-    if (y < (1u << inner_bits)) {
-        u32 o = blockIdx.x / blocks * per_block, end = min(o + per_block, 1u << outer_bits);
+    if (y < (1u << point.inner_bits)) {
         Dot<D> dot;
-        for (; o < end; o++)
-            dot.add(load_planes<D>(f, stride, ((u64)o << inner_bits) + y), load_table<D>(table, o));
-        total[0] = mul<D>(dot.finish(), load_table<D>(table, (1u << outer_bits) + y));
+        for (u32 o = 0; o < count; o++)
+            dot.add(load_planes<D>(f, stride, ((u64)(first + o) << point.inner_bits) + y),
+                    from_shared<D>(outer, o));
+        total[0] = mul<D>(dot.finish(), eq_inner<D>(point, y));
     }
-    grid_sum<D, 1>(total, partial, arrived, out);
+    grid_sum<D, 1>(total, partial, arrived, mail);
 }
 
 #define EVAL(D)                                                                                  \
-    extern "C" __global__ void eq_pair_d##D(EqPoint p, u32* table) { eq_pair<D>(p, table); }     \
     extern "C" __global__ void __launch_bounds__(THREADS)                                        \
-        partial_sums_d##D(const u32* f, const u32* table, Partial p, u32* partial) {             \
-        partial_sums<D>(f, table, p, partial);                                                   \
+        partial_sums_d##D(const u32* f, EqPoint point, Partial p, u32* partial) {                \
+        partial_sums<D>(f, point, p, partial);                                                   \
     }                                                                                            \
     extern "C" __global__ void partial_finish_d##D(const u32* partial, u32 lo_bits, u32 count,   \
-                                                   u32* out) {                                   \
-        partial_finish<D>(partial, lo_bits, count, out);                                         \
+                                                   u32* out, u32* arrived, Mail mail) {          \
+        partial_finish<D>(partial, lo_bits, count, out, arrived, mail);                          \
     }                                                                                            \
     extern "C" __global__ void lift_d##D(const u32* f, u64 base, u64 stride, u32 count,          \
                                          u32* out) {                                             \
         lift<D>(f, base, stride, count, out);                                                    \
     }                                                                                            \
     extern "C" __global__ void __launch_bounds__(THREADS)                                        \
-        evaluate_d##D(const u32* f, u64 stride, const u32* table, u32 inner_bits, u32 outer_bits, \
-                      u32 per_block, u32* partial, u32* arrived, u32* out) {                     \
-        evaluate<D>(f, stride, table, inner_bits, outer_bits, per_block, partial, arrived, out); \
+        evaluate_d##D(const u32* f, u64 stride, EqPoint point, u32 per_block, u32* partial,      \
+                      u32* arrived, Mail mail) {                                                 \
+        evaluate<D>(f, stride, point, per_block, partial, arrived, mail);                        \
     }
 
 EVAL(4)

@@ -9,6 +9,7 @@
 // permutation, 64 bytes read, 32 written: never bound by memory.
 #include "field.cuh"
 #include "generated/poseidon2_16.cuh"
+#include "reduce.cuh"
 
 #define THREADS 256
 
@@ -42,9 +43,20 @@ FN void climb(u32* sh, u32 count, u32 above, u32* tree, u64 level_at, u64 level_
     }
 }
 
+// The one block of the last launch hands over the cap: `count` digests, column-wise in shared memory.
+FN void hand_over(const u32* sh, u32 count, Mail const& mail) {
+    if (!mail.flag) return;
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < 8 * count; i += THREADS)
+        mail.results[i] = sh[(i & 7) * THREADS + (i >> 3)];
+    __syncthreads();
+    if (threadIdx.x == 0) deliver(mail);
+}
+
 // Hashes the rows of `columns` columns of height `height` and `above` levels over them.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    merkle_leaves(const u32* __restrict__ code, u32 columns, u64 height, u32 above, u32* tree) {
+    merkle_leaves(const u32* __restrict__ code, u32 columns, u64 height, u32 above, u32* tree,
+                  Mail mail) {
     __shared__ u32 sh[8 * THREADS];
     u64 row = (u64)blockIdx.x * THREADS + threadIdx.x;
     u32 s[16];
@@ -65,18 +77,19 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         out[0] = make_uint4(s[0], s[1], s[2], s[3]);
         out[1] = make_uint4(s[4], s[5], s[6], s[7]);
     }
-    if (above) {
+    if (above || mail.flag) {
 #pragma unroll
         for (int i = 0; i < 8; i++) sh[i * THREADS + threadIdx.x] = s[i];
         u32 count = (u32)min((u64)THREADS, height);
         climb(sh, count, above, tree, 0, height, (u64)blockIdx.x * THREADS);
+        hand_over(sh, count >> above, mail);
     }
 }
 
 // From a finished level of `level_len` digests that begins at digest `level_at`, `above` levels
 // more; a block takes 512 digests.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    merkle_nodes(u32* tree, u64 level_at, u64 level_len, u32 above) {
+    merkle_nodes(u32* tree, u64 level_at, u64 level_len, u32 above, Mail mail) {
     __shared__ u32 sh[8 * THREADS];
     u64 first = (u64)blockIdx.x * (2 * THREADS);
     u32 count = (u32)min((u64)(2 * THREADS), level_len) >> 1;
@@ -94,11 +107,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         out[0] = make_uint4(s[0], s[1], s[2], s[3]);
         out[1] = make_uint4(s[4], s[5], s[6], s[7]);
     }
-    if (above > 1) {
+    if (above > 1 || mail.flag) {
         if (threadIdx.x < count) {
 #pragma unroll
             for (int i = 0; i < 8; i++) sh[i * THREADS + threadIdx.x] = s[i];
         }
         climb(sh, count, above - 1, tree, level_at + level_len, level_len >> 1, first >> 1);
+        hand_over(sh, count >> (above - 1), mail);
     }
 }

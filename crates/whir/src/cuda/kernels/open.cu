@@ -1,19 +1,30 @@
-// Opened rows, digests and single values, gathered so that one copy brings them to the host.
-#include "field.cuh"
+// Opened rows and digests, gathered so that the host has them all at once.
+#include "reduce.cuh"
 
-// out[i * columns + c] = element `indices[i]` of column c.
-extern "C" __global__ void gather_rows(const u32* __restrict__ code, u32 columns, u64 height,
-                                       const u32* __restrict__ indices, u32 count, u32* out) {
-    u32 t = blockIdx.x * blockDim.x + threadIdx.x;
-    if (t >= count * columns) return;
-    u32 i = t / columns, c = t % columns;
-    out[t] = code[(u64)c * height + indices[i]];
-}
+struct Open {
+    u64 height;  // of the columns
+    u32 columns;
+    u32 rows;    // opened
+    u32 digests; // opened
+    u32 unused;
+};
 
-// out[8 i ..] = digest `positions[i]` of the tree.
-extern "C" __global__ void gather_digests(const u32* __restrict__ tree,
-                                          const u64* __restrict__ positions, u32 count, u32* out) {
-    u32 t = blockIdx.x * blockDim.x + threadIdx.x;
-    if (t >= 8 * count) return;
-    out[t] = tree[8 * positions[t >> 3] + (t & 7)];
+// out[i * columns + c] = element at[i] of column c, for the rows; then the words of the digests
+// at[rows ..] of the tree. The last block delivers; the results themselves may lie anywhere.
+extern "C" __global__ void __launch_bounds__(256)
+    gather(const u32* __restrict__ code, const u32* __restrict__ tree, const u32* __restrict__ at,
+           Open o, u32* out, u32* arrived, Mail mail) {
+    u32 words = o.rows * o.columns, total = words + 8 * o.digests;
+    for (u32 t = blockIdx.x * blockDim.x + threadIdx.x; t < total; t += gridDim.x * blockDim.x) {
+        if (t < words) {
+            u32 i = t / o.columns, c = t % o.columns;
+            out[t] = code[(u64)c * o.height + at[i]];
+        } else {
+            u32 i = (t - words) >> 3;
+            out[t] = tree[8 * (u64)at[o.rows + i] + ((t - words) & 7)];
+        }
+    }
+    if (!mail.flag) return;
+    __threadfence_system();
+    if (last_block(arrived) && threadIdx.x == 0) deliver(mail);
 }

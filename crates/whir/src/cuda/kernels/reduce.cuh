@@ -33,48 +33,68 @@ FN Ext<D> block_sum(Ext<D> x) {
     return x;
 }
 
-// Adds up N elements of every block: the last block to arrive writes the totals to `out`, which
-// may lie in host memory. `partial` holds N elements per block, `*arrived` is 0 before and after.
-template <int D, int N>
-FN void grid_sum(Ext<D> const (&x)[N], u32* partial, u32* arrived, u32* out) {
+// Where a kernel leaves small results: host memory, and the number that says that they are there.
+struct Mail {
+    u32* results;
+    u32* flag;
+    u32 number;
+};
+
+// By one thread, after all results were written by it or by threads of its block before a barrier.
+FN void deliver(Mail const& mail) {
+    __threadfence_system();
+    *(volatile u32*)mail.flag = mail.number;
+}
+
+// True in every thread of the block that is the last of the grid to arrive. `*arrived` is 0 before
+// and after. What the other blocks wrote is visible then.
+FN bool last_block(u32* arrived) {
     __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = gridDim.x == 1 || atomicAdd(arrived, 1u) == gridDim.x - 1;
+        if (last) {
+            *arrived = 0;
+            __threadfence();
+        }
+    }
+    __syncthreads();
+    return last;
+}
+
+// Adds up N elements of every block, and the last block delivers the totals. `partial` holds N
+// elements per block.
+template <int D, int N>
+FN void grid_sum(Ext<D> const (&x)[N], u32* partial, u32* arrived, Mail mail) {
     Ext<D> s[N];
 #pragma unroll
     for (int i = 0; i < N; i++) s[i] = block_sum<D>(x[i]);
-    if (gridDim.x == 1) {
+    if (gridDim.x > 1) {
         if (threadIdx.x == 0) {
 #pragma unroll
             for (int i = 0; i < N; i++)
 #pragma unroll
-                for (int d = 0; d < D; d++) out[i * D + d] = s[i].c[d];
+                for (int d = 0; d < D; d++) partial[(blockIdx.x * N + i) * D + d] = s[i].c[d];
         }
-        return;
+        if (!last_block(arrived)) return;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            Ext<D> t = ext_zero<D>();
+            for (u32 b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
+                Ext<D> p;
+#pragma unroll
+                for (int d = 0; d < D; d++) p.c[d] = __ldcg(&partial[(b * N + i) * D + d]);
+                t = add<D>(t, p);
+            }
+            s[i] = block_sum<D>(t);
+        }
     }
     if (threadIdx.x == 0) {
 #pragma unroll
         for (int i = 0; i < N; i++)
 #pragma unroll
-            for (int d = 0; d < D; d++) partial[(blockIdx.x * N + i) * D + d] = s[i].c[d];
-        __threadfence();
-        last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+            for (int d = 0; d < D; d++) mail.results[i * D + d] = s[i].c[d];
+        deliver(mail);
     }
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        Ext<D> t = ext_zero<D>();
-        for (u32 b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
-            Ext<D> p;
-#pragma unroll
-            for (int d = 0; d < D; d++) p.c[d] = __ldcg(&partial[(b * N + i) * D + d]);
-            t = add<D>(t, p);
-        }
-        t = block_sum<D>(t);
-        if (threadIdx.x == 0) {
-#pragma unroll
-            for (int d = 0; d < D; d++) out[i * D + d] = t.c[d];
-        }
-    }
-    if (threadIdx.x == 0) *arrived = 0;
 }

@@ -62,7 +62,7 @@ FN void load_pair(const u32* __restrict__ t, u64 len, u64 i, Ext<D>& a, Ext<D>& 
 }
 
 template <int D, bool SUFFIX>
-FN void message(const u32* __restrict__ t, u64 len, u32* partial, u32* arrived, u32* out) {
+FN void message(const u32* __restrict__ t, u64 len, u32* partial, u32* arrived, Mail mail) {
     Dot<D> low, high;
     u64 half = len / 2, step = (u64)gridDim.x * THREADS;
     for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < half; i += step) {
@@ -73,7 +73,7 @@ FN void message(const u32* __restrict__ t, u64 len, u32* partial, u32* arrived, 
         high.add(sub<D>(f1, f0), sub<D>(w1, w0));
     }
     Ext<D> sums[2] = {low.finish(), high.finish()};
-    grid_sum<D, 2>(sums, partial, arrived, out);
+    grid_sum<D, 2>(sums, partial, arrived, mail);
 }
 
 // Binds the next variable, both tables, `len` values to `len / 2`.
@@ -123,7 +123,7 @@ FN void fold_quad(const u32* __restrict__ t, u64 len, u64 i, Ext<D> r, u32* to, 
 // Binds the next variable and makes the message of the one after it, in one pass; len >= 4.
 template <int D, bool SUFFIX>
 FN void fold_message(const u32* __restrict__ t, u64 len, Ext<D> r, u32* to, u32* partial,
-                     u32* arrived, u32* out) {
+                     u32* arrived, Mail mail) {
     Dot<D> low, high;
     u64 step = (u64)gridDim.x * THREADS;
     for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < len / 4; i += step) {
@@ -134,13 +134,13 @@ FN void fold_message(const u32* __restrict__ t, u64 len, Ext<D> r, u32* to, u32*
         high.add(sub<D>(f1, f0), sub<D>(w1, w0));
     }
     Ext<D> sums[2] = {low.finish(), high.finish()};
-    grid_sum<D, 2>(sums, partial, arrived, out);
+    grid_sum<D, 2>(sums, partial, arrived, mail);
 }
 
 #define ORDERED(D, NAME, SUFFIX)                                                                 \
     extern "C" __global__ void __launch_bounds__(THREADS)                                        \
-        message_##NAME##_d##D(const u32* t, u64 len, u32* partial, u32* arrived, u32* out) {     \
-        message<D, SUFFIX>(t, len, partial, arrived, out);                                       \
+        message_##NAME##_d##D(const u32* t, u64 len, u32* partial, u32* arrived, Mail mail) {     \
+        message<D, SUFFIX>(t, len, partial, arrived, mail);                                       \
     }                                                                                            \
     extern "C" __global__ void __launch_bounds__(THREADS)                                        \
         fold_##NAME##_d##D(const u32* t, u64 len, Element r, u32* to) {                          \
@@ -148,8 +148,8 @@ FN void fold_message(const u32* __restrict__ t, u64 len, Ext<D> r, u32* to, u32*
     }                                                                                            \
     extern "C" __global__ void __launch_bounds__(THREADS)                                        \
         fold_message_##NAME##_d##D(const u32* t, u64 len, Element r, u32* to, u32* partial,      \
-                                   u32* arrived, u32* out) {                                     \
-        fold_message<D, SUFFIX>(t, len, element<D>(r), to, partial, arrived, out);               \
+                                   u32* arrived, Mail mail) {                                    \
+        fold_message<D, SUFFIX>(t, len, element<D>(r), to, partial, arrived, mail);               \
     }
 
 #define SUMCHECK(D)                                                                              \

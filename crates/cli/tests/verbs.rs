@@ -234,21 +234,40 @@ fn a_gpu_agrees_and_keeps_to_its_plan() {
         eprintln!("no GPU");
         return;
     }
-    let gpu = ["--device", "cuda", "--json"];
-    let tested = fieldspar(&[&["selftest"], &gpu[..]].concat())
-        .exits(0)
-        .json();
-    assert_eq!(tested["devices"][0]["spec"], "cuda:0");
-    let plan = fieldspar(&[&["whir", "plan", "--n", "20"], &gpu[..]].concat()).exits(0);
-    let plan = plan.json();
+    let run = |verb: &[&str]| {
+        let args = [verb, &["--device", "cuda", "--json"]].concat();
+        fieldspar(&args).exits(0).json()
+    };
+    assert_eq!(run(&["selftest"])["devices"][0]["spec"], "cuda:0");
+    let plan = run(&["whir", "plan", "--n", "20"]);
     let planned = plan["planned_device_memory_bytes"].as_u64().unwrap();
     assert!(planned < plan["free_device_memory_bytes"].as_u64().unwrap());
-    let made = fieldspar(&[&["whir", "demo", "--n", "20"], &gpu[..]].concat()).exits(0);
-    let made = made.json();
+    let made = run(&["whir", "demo", "--n", "20"]);
     assert_eq!(made["device"]["spec"], "cuda:0");
     assert_eq!(made["planned_device_memory_bytes"], planned);
     let peak = made["peak_device_memory_bytes"].as_u64().unwrap();
     assert!(peak <= planned && peak > planned / 2, "{peak} of {planned}");
+}
+
+#[test]
+fn the_first_use_of_a_gpu_leaves_a_mark_where_it_can() {
+    if !common::has_gpu() {
+        eprintln!("no GPU");
+        return;
+    }
+    let folder = Folder::new();
+    let run = |cache: &str| {
+        let mut command = common::command();
+        command.env("XDG_CACHE_HOME", cache);
+        let args = ["whir", "demo", "--n", "8", "--device", "cuda"];
+        finish(command.args(args)).exits(0)
+    };
+    for _ in 0..2 {
+        run(&folder.name("cache"));
+        let marks = common::list(&folder.path("cache/fieldspar"));
+        assert!(marks.len() == 1 && marks[0].starts_with("selftest-"));
+    }
+    run(&folder.write("a file", b""));
 }
 
 #[test]

@@ -74,7 +74,10 @@ pub fn fieldspar(args: &[&str]) -> Run {
 pub fn has_gpu() -> bool {
     let devices = fieldspar(&["devices", "--json"]).json()["devices"].clone();
     let mut all = devices.as_array().unwrap().iter();
-    all.any(|d| d["kind"] == "cuda" && d["available"] == true)
+    let found = all.any(|d| d["kind"] == "cuda" && d["available"] == true);
+    let expected = std::env::var("FIELDSPAR_EXPECT").unwrap_or_default();
+    assert!(found || !expected.contains("cuda"), "{devices}");
+    found
 }
 
 #[track_caller]

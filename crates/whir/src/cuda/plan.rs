@@ -3,6 +3,7 @@
 
 use fieldspar_device::{BufferId, MemoryPlan};
 
+use super::eval::Split;
 use super::tree::Tree;
 use crate::error::ParamsError;
 use crate::field::{EF4, EF5};
@@ -15,12 +16,8 @@ const ENGINE: u64 = 128 << 10;
 const ONE_PASS: usize = 8;
 /// Bytes of one word.
 const WORD: u64 = 4;
-/// Weights that are added up at once, each with its tables.
-const TERMS: u64 = 4;
-/// Blocks that leave partial sums, unless the tiles are more.
-const BLOCKS: u64 = 1024;
-/// Values of a tile, as log2.
-const LOG_TILE: usize = 8;
+/// Threads of a block that leaves partial sums, and powers in a table of them.
+const THREADS: usize = 256;
 
 /// The device memory of one proof of `n` variables at one point by a
 /// [`CudaEngine`](super::CudaEngine), phase by phase. Codewords, trees and tables are counted to the
@@ -79,23 +76,22 @@ impl Code {
     }
 }
 
-/// Words of the tables whose products are eq(point, .) over 2^`bits` values, the inner one of
-/// 2^`inner` entries.
-const fn eq_pair(degree: u64, bits: usize, inner: usize) -> u64 {
-    degree * ((1 << inner) + (1 << (bits - inner)))
+/// Scratch memory of evaluations of the polynomial, 2^`bits` values behind a fold of `fold`
+/// variables: partial sums and their results.
+fn evaluation(degree: u64, bits: usize, fold: usize) -> u64 {
+    let width = 1_usize << fold;
+    let split = Split::new(bits, width, 1);
+    let partial = split.tiles * split.splits * width.min(THREADS);
+    WORD * degree * (partial + width) as u64
 }
 
-/// Scratch memory of evaluations and weights over 2^`bits` values behind a fold of `fold` variables.
-fn scratch(degree: u64, bits: usize, fold: usize, rows: usize) -> u64 {
-    let half = bits.div_ceil(2);
-    let long = bits.min(half.max(LOG_TILE));
-    let lo = 1_u64 << fold;
-    let tiles = 1_u64 << (long + fold).saturating_sub(LOG_TILE);
-    let partial = degree * lo * tiles.max(BLOCKS);
-    let evaluation = degree * lo + eq_pair(degree, bits, long) + partial;
-    let eq = TERMS * eq_pair(degree, bits, half);
-    let powers = rows as u64 * (degree + 2 + (1 << LOG_TILE));
-    WORD * evaluation.max(eq).max(powers)
+/// Scratch memory of a round that adds its claims over 2^`bits` values: partial sums of an evaluation,
+/// opened rows, or the powers that weigh them.
+fn claims(degree: u64, bits: usize, opening: &OpeningShape) -> u64 {
+    let split = Split::new(bits, 1, 1);
+    let partial = degree * (split.tiles * split.splits) as u64;
+    let powers = opening.rows as u64 * (degree + 1 + THREADS as u64);
+    gathered(opening, degree).max(WORD * partial.max(powers))
 }
 
 fn of_shape(shape: &ProofShape) -> MemoryPlan {
@@ -131,10 +127,11 @@ fn of_shape(shape: &ProofShape) -> MemoryPlan {
     plan.phase("encode 0", &held(&mut first.encoding().chain([polynomial])));
     let commit = held(&mut first.committed().into_iter().chain([polynomial]));
     plan.phase("merkle 0", &commit);
-    let small = plan.buffer("scratch 0", scratch(degree, bits, fold, 0));
+    let small = plan.buffer("scratch 0", evaluation(degree, bits, fold));
+    let challenges = plan.buffer("weights of the fold", words(degree, fold));
     plan.phase("evaluate 0", &[&commit[..], &[small]].concat());
     let mut tables = plan.buffer("tables 0", words(2 * degree, bits));
-    plan.phase("fold", &[&commit[..], &[small, tables]].concat());
+    plan.phase("fold", &[&commit[..], &[challenges, tables]].concat());
 
     for (i, pair) in codes.windows(2).enumerate() {
         let [old, new] = pair else { continue };
@@ -146,10 +143,9 @@ fn of_shape(shape: &ProofShape) -> MemoryPlan {
         );
         let all = held(&mut old_and_tables.chain(new.committed()));
         plan.phase(format!("merkle {round}"), &all);
-        let rows = openings[i];
         let small = plan.buffer(
             format!("scratch {round}"),
-            scratch(degree, bits, 0, rows.rows).max(gathered(rows, degree)),
+            claims(degree, bits, openings[i]),
         );
         plan.phase(format!("weights {round}"), &[&all[..], &[small]].concat());
         let half = plan.buffer(

@@ -69,8 +69,10 @@ fn phases_are_what_lives_at_once() {
                 fixed + polynomial + code + tree,
                 "{name}"
             );
-            assert!(
-                bytes(&plan, "fold") > fixed + polynomial + code + tree + rows[0].3,
+            let weights = 4 * d << fold;
+            assert_eq!(
+                bytes(&plan, "fold"),
+                fixed + polynomial + code + tree + weights + rows[0].3,
                 "{name}"
             );
             for i in 1..rows.len() {

@@ -9,7 +9,7 @@ use fieldspar_device::cuda::Arg;
 use p3_sumcheck::strategy::VariableOrder;
 use p3_symmetric::Permutation;
 
-use super::engine::{CudaCodeword, CudaEngine};
+use super::engine::CudaEngine;
 use super::kernels::{selftest_module, sources};
 use super::words::{base, words};
 use crate::cpu::CpuEngine;
@@ -111,7 +111,7 @@ fn permuted(engine: &CudaEngine, states: &[F]) -> Result<Vec<u32>, fieldspar_dev
     stream.download(&data, 0..states.len())
 }
 
-fn codeword(engine: &CudaEngine) -> Result<(), SelfTestFailure> {
+fn codeword<E: Engine<EF5>>(engine: &E) -> Result<(), SelfTestFailure> {
     let columns = 1 << LOG_WIDTH;
     let message = elements(2, columns << (LOG_HEIGHT - 1));
     let shape = CodeShape {
@@ -120,11 +120,11 @@ fn codeword(engine: &CudaEngine) -> Result<(), SelfTestFailure> {
         log_inv_rate: 1,
         cap_height: 0,
     };
-    let polynomial = Engine::<EF5>::load(engine, message.clone()).map_err(|e| failed(1)(&e))?;
-    let (root, code): (_, CudaCodeword) =
-        Engine::<EF5>::commit(engine, &polynomial, shape).map_err(|e| failed(1)(&e))?;
+    let wrong = failed(1);
+    let polynomial = engine.load(message.clone()).map_err(|e| wrong(&e))?;
+    let (root, code) = engine.commit(&polynomial, shape).map_err(|e| wrong(&e))?;
     let all: Vec<usize> = (0..1 << LOG_HEIGHT).collect();
-    let opened = Engine::<EF5>::open(engine, &code, &all).map_err(|e| failed(1)(&e))?;
+    let opened = engine.open(&code, &all).map_err(|e| wrong(&e))?;
     let OpenedRows::Base(rows) = opened.rows else {
         return Err(failure(OPERATIONS[1], "rows of another field".to_owned()));
     };
@@ -133,12 +133,45 @@ fn codeword(engine: &CudaEngine) -> Result<(), SelfTestFailure> {
     same_root(found, columns, &root)
 }
 
-fn proof_of_work(engine: &CudaEngine, perm: &Perm) -> Result<(), SelfTestFailure> {
+fn proof_of_work<E: Engine<EF5>>(engine: &E, perm: &Perm) -> Result<(), SelfTestFailure> {
     let task = GrindTask {
         state: pow_state(),
         slot: SLOT,
         bits: POW_BITS,
     };
-    let found = Engine::<EF5>::grind(engine, &task).map_err(|e| failed(3)(&e))?;
+    let found = engine.grind(&task).map_err(|e| failed(3)(&e))?;
     same_witness(perm, task.state, Some(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The operations that every engine has must hold on one that is right.
+    #[test]
+    fn the_cpu_passes_what_the_gpu_must() {
+        let cpu = CpuEngine::new(CpuVariant::Portable);
+        let found = cpu
+            .map_err(|e| failure("device", e.to_string()))
+            .and_then(|cpu| {
+                codeword(&cpu)?;
+                proof_of_work(&cpu, &permutation())
+            });
+        assert_eq!(found, Ok(()));
+    }
+
+    #[test]
+    fn a_failure_names_operation_and_cause() {
+        let error = fieldspar_device::Error::KernelFailed {
+            op: "launch",
+            device: "cuda:0".to_owned(),
+            source: "an illegal address".into(),
+        };
+        let failure = failed(1)(&error);
+        assert_eq!(failure.operation, "encoding");
+        assert_eq!(
+            failure.reason,
+            "launch failed on cuda:0: an illegal address"
+        );
+    }
 }

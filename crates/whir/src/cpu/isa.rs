@@ -66,6 +66,17 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     fn unzip(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
     /// The inverse of [`Isa::unzip`].
     fn zip(self, even: Self::V, odd: Self::V) -> (Self::V, Self::V);
+    /// `N` vectors that hold `LANES` rows of `N` elements, one row after another, become `N`
+    /// columns; `N` is a power of two.
+    #[inline(always)]
+    fn rows_to_columns<const N: usize>(self, v: &mut [Self::V; N]) {
+        unzip_rows(self, v);
+    }
+    /// The inverse of [`Isa::rows_to_columns`].
+    #[inline(always)]
+    fn columns_to_rows<const N: usize>(self, v: &mut [Self::V; N]) {
+        zip_columns(self, v);
+    }
     /// Sum of all lanes.
     fn sum(self, v: Self::V) -> F;
 
@@ -76,6 +87,11 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     /// Seventh powers of representatives in `[-p, p)`; the chains of the `N` vectors are
     /// interleaved.
     fn pow7<const N: usize>(self, x: [Self::V; N]) -> [Self::V; N];
+    /// [`Isa::pow7`] with the lanes in another order; a second application restores it.
+    #[inline(always)]
+    fn pow7_swapped<const N: usize>(self, x: [Self::V; N]) -> [Self::V; N] {
+        self.pow7(x)
+    }
     /// On the stored words, `2^-N * x + 2^-N - 1`, for `N` in `1..=27`.
     ///
     /// With `c = 15 * 2^(27-N) = -2^-N` and `x = hi * 2^N + lo`, `2^-N * x = hi - c * lo`; as
@@ -110,6 +126,51 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     /// Makes room for two more products in an accumulator that holds at most four products, or a
     /// folded accumulator and two products. It stays fit for [`Isa::wide_reduce`].
     fn wide_fold(self, acc: Self::Wide) -> Self::Wide;
+
+    // Poseidon2, internal rounds.
+
+    /// `M * x`, for `M` in `2..=16`.
+    fn mul_small<const M: u32>(self, x: Self::V) -> Self::V;
+    /// The sum of `single` and of twice `double`.
+    #[inline(always)]
+    fn sum_and_double(self, single: [Self::V; 5], double: [Self::V; 5]) -> Self::V {
+        let [a, b, c, d, e] = double;
+        let half = self.add(self.add(self.add(a, b), self.add(c, d)), e);
+        let [a, b, c, d, e] = single;
+        self.add(
+            self.add(self.add(a, b), self.add(c, d)),
+            self.add(self.add(half, half), e),
+        )
+    }
+    /// `a - b` in `(-p, p)`: an input for [`Isa::pow7`] or [`Isa::canonical`] only.
+    fn sub_signed(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `[-p, p)`, as [`Isa::add_constant`] and [`Isa::sub_signed`] leave it, to `[0, p)`.
+    fn canonical(self, x: Self::V) -> Self::V;
+}
+
+/// [`Isa::rows_to_columns`]: a step moves the lowest bit of an element's index to the top; log2(N)
+/// steps exchange the row and column bits.
+#[inline(always)]
+pub(crate) fn unzip_rows<I: Isa, const N: usize>(isa: I, v: &mut [I::V; N]) {
+    for _ in 0..N.ilog2() {
+        let mut next = *v;
+        for i in 0..N / 2 {
+            (next[i], next[i + N / 2]) = isa.unzip(v[2 * i], v[2 * i + 1]);
+        }
+        *v = next;
+    }
+}
+
+/// The inverse of [`unzip_rows`].
+#[inline(always)]
+pub(crate) fn zip_columns<I: Isa, const N: usize>(isa: I, v: &mut [I::V; N]) {
+    for _ in 0..N.ilog2() {
+        let mut next = *v;
+        for i in 0..N / 2 {
+            (next[2 * i], next[2 * i + 1]) = isa.zip(v[i], v[i + N / 2]);
+        }
+        *v = next;
+    }
 }
 
 /// A constant as kernels add it to canonical words: its word minus p, in `[-p, 0)`.

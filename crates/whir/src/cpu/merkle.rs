@@ -2,8 +2,8 @@
 //!
 //! Leaf i is the hash of row i, with Plonky3's `PaddingFreeSponge<16, 8, 8>` in overwrite mode;
 //! inner nodes are `TruncatedPermutation`s of their two children. The roots and the openings are
-//! those of [`crate::field::Mmcs`]. A task hashes the leaves of a subtree and climbs to its root
-//! while the digests are in the cache.
+//! those of [`crate::field::Mmcs`]. A task hashes the leaves of a subtree and climbs towards its
+//! root while the digests are in the cache.
 #![forbid(unsafe_code)]
 
 use p3_field::PrimeCharacteristicRing;
@@ -47,7 +47,8 @@ impl Tree {
         let task = TASK_LEAVES
             .min((height / (4 * threads).next_power_of_two()).max(64))
             .min(height);
-        let local = (task.ilog2() as usize).min(depth);
+        // the last levels of a task would leave lanes empty
+        let local = (task.ilog2() as usize).saturating_sub(4).min(depth);
         let mut tasks: Vec<Vec<&mut [F]>> = (0..height / task).map(|_| Vec::new()).collect();
         for (l, level) in levels[..=local].iter_mut().enumerate() {
             for (t, chunk) in tasks
@@ -181,7 +182,7 @@ fn compress_nodes<I: Isa>(isa: I, children: &[F], parents: &mut [F]) {
     for i in 0..WIDTH {
         state[0][i] = isa.load(&children[i * I::LANES..]);
     }
-    rows_to_columns(isa, &mut state[0]);
+    isa.rows_to_columns(&mut state[0]);
     permute(isa, constants(), &mut state);
     store_digests(isa, &state[0], parents);
 }
@@ -191,36 +192,9 @@ fn compress_nodes<I: Isa>(isa: I, children: &[F], parents: &mut [F]) {
 fn store_digests<I: Isa>(isa: I, state: &[I::V; WIDTH], out: &mut [F]) {
     let mut v = [state[0]; RATE];
     v.copy_from_slice(&state[..RATE]);
-    columns_to_rows(isa, &mut v);
+    isa.columns_to_rows(&mut v);
     for i in 0..RATE {
         isa.store(v[i], &mut out[i * I::LANES..]);
-    }
-}
-
-/// `N` vectors that hold `LANES` rows of `N` elements, one row after another, become `N` columns.
-///
-/// A step moves the lowest bit of an element's index to the top; log2(N) steps exchange the row
-/// and column bits.
-#[inline(always)]
-fn rows_to_columns<I: Isa, const N: usize>(isa: I, v: &mut [I::V; N]) {
-    for _ in 0..N.ilog2() {
-        let mut next = *v;
-        for i in 0..N / 2 {
-            (next[i], next[i + N / 2]) = isa.unzip(v[2 * i], v[2 * i + 1]);
-        }
-        *v = next;
-    }
-}
-
-/// The inverse of [`rows_to_columns`].
-#[inline(always)]
-fn columns_to_rows<I: Isa, const N: usize>(isa: I, v: &mut [I::V; N]) {
-    for _ in 0..N.ilog2() {
-        let mut next = *v;
-        for i in 0..N / 2 {
-            (next[2 * i], next[2 * i + 1]) = isa.zip(v[i], v[i + N / 2]);
-        }
-        *v = next;
     }
 }
 
@@ -298,7 +272,7 @@ fn transpose_tile<I: Isa, const N: usize>(isa: I, source: &[F], out: &mut [F], s
     for i in 0..N {
         v[i] = isa.load(&source[i * I::LANES..]);
     }
-    rows_to_columns(isa, &mut v);
+    isa.rows_to_columns(&mut v);
     for i in 0..N {
         isa.store(v[i], &mut out[i * stride..]);
     }

@@ -146,4 +146,21 @@ impl Isa for Portable {
         let (u, v) = ((x - z) * w, (y - t) * iw);
         [s + r, (s - r) * w2, u + v, (u - v) * w2]
     }
+
+    // Poseidon2, internal rounds.
+
+    #[inline(always)]
+    fn mul_small<const M: u32>(self, x: F) -> F {
+        x * F::from_u32(M)
+    }
+
+    #[inline(always)]
+    fn sub_signed(self, a: F, b: F) -> F {
+        a - b
+    }
+
+    #[inline(always)]
+    fn canonical(self, x: F) -> F {
+        x
+    }
 }

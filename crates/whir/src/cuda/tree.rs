@@ -10,12 +10,14 @@ use super::words::base;
 use super::workspace::{NO_MAIL, Workspace};
 use crate::field::{Commitment, Digest};
 
-/// Threads of a block, and leaves that it hashes.
-const THREADS: usize = 256;
 /// Words of a digest.
 const DIGEST: usize = 8;
-/// Below this many digests a launch goes up as far as it can: time is latency there, not work.
-const SHORT: usize = 1 << 14;
+/// Threads of a block; leaves that it hashes, or nodes, one a thread.
+const THREADS: usize = 256;
+/// Nodes of a block in which four threads share one.
+const QUAD_NODES: usize = 256;
+/// Up to this many rows or nodes, four threads share one: they would not fill the chip alone.
+const NARROW: usize = 1 << 14;
 /// Levels that a launch climbs on top of its first one where there is work for all.
 const CLIMB: usize = 3;
 
@@ -50,48 +52,54 @@ impl Tree {
         let depth = log_height.saturating_sub(cap_height);
         let digests = stream.alloc::<u32>(Self::words(log_height, cap_height))?;
         let height = 1_usize << log_height;
-
-        let within = log_height.min(THREADS.ilog2() as usize);
-        let mut above = if height <= SHORT { within } else { CLIMB }.min(depth);
         // the cap comes by mail where one block of the last launch makes all of it
         let cap = 1 << (log_height - depth);
         let mail = workspace.ask();
-        let mailed = |blocks: usize, done: bool| match done && blocks == 1 {
-            true => Arg::Words(&mail),
-            false => Arg::Words(&NO_MAIL),
+        let mut by_mail = false;
+        let mut deliver = |done: usize, blocks: usize| {
+            by_mail = done == depth && blocks == 1;
+            Arg::Words(if by_mail { &mail } else { &NO_MAIL })
         };
-        let blocks = height.div_ceil(THREADS);
-        let mut by_mail = above == depth && blocks == 1;
+
+        let (kernel, per_block, climb) = if height <= NARROW {
+            let within = (THREADS / 4).ilog2() as usize;
+            (&kernels.merkle_leaves_quad, THREADS / 4, within)
+        } else {
+            (&kernels.merkle_leaves, THREADS, CLIMB)
+        };
+        let mut done = climb.min(log_height).min(depth);
+        let blocks = height.div_ceil(per_block);
         let args = [
             Arg::Ptr(code.as_ptr()),
             Arg::U32(columns as u32),
             Arg::U64(height as u64),
-            Arg::U32(above as u32),
+            Arg::U32(done as u32),
             Arg::Ptr(digests.as_ptr()),
-            mailed(blocks, above == depth),
+            deliver(done, blocks),
         ];
         let block = (THREADS as u32, 1, 1);
-        let grid = (blocks as u32, 1, 1);
-        stream.launch(&kernels.merkle_leaves, grid, block, 0, &args)?;
+        stream.launch(kernel, (blocks as u32, 1, 1), block, 0, &args)?;
 
-        while above < depth {
-            let level_len = height >> above;
-            // a block takes two digests a thread
-            let within = (level_len.ilog2() as usize).min(THREADS.ilog2() as usize + 1);
-            let climb = if level_len <= SHORT { within } else { 1 + CLIMB };
-            let climb = climb.min(depth - above);
-            let blocks = level_len.div_ceil(2 * THREADS);
-            by_mail = above + climb == depth && blocks == 1;
+        while done < depth {
+            let len = height >> done;
+            let (kernel, nodes, threads, climb) = if len <= 2 * NARROW {
+                let within = QUAD_NODES.ilog2() as usize + 1;
+                (&kernels.merkle_nodes_quad, QUAD_NODES, 4 * QUAD_NODES, within)
+            } else {
+                (&kernels.merkle_nodes, THREADS, THREADS, 1 + CLIMB)
+            };
+            let levels = climb.min(len.ilog2() as usize).min(depth - done);
+            let blocks = len.div_ceil(2 * nodes);
             let args = [
                 Arg::Ptr(digests.as_ptr()),
-                Arg::U64(level_start(log_height, above) as u64),
-                Arg::U64(level_len as u64),
-                Arg::U32(climb as u32),
-                mailed(blocks, above + climb == depth),
+                Arg::U64(level_start(log_height, done) as u64),
+                Arg::U64(len as u64),
+                Arg::U32(levels as u32),
+                deliver(done + levels, blocks),
             ];
-            let grid = (blocks as u32, 1, 1);
-            stream.launch(&kernels.merkle_nodes, grid, block, 0, &args)?;
-            above += climb;
+            let block = (threads as u32, 1, 1);
+            stream.launch(kernel, (blocks as u32, 1, 1), block, 0, &args)?;
+            done += levels;
         }
         let words = if by_mail {
             workspace.mail.wait(cap * DIGEST)?

@@ -273,4 +273,29 @@ impl Isa for Neon {
             vmlaq_u32(high, low, vdupq_n_u32(c))
         })
     }
+
+    // Poseidon2, internal rounds.
+
+    #[inline(always)]
+    fn mul_small<const M: u32>(self, x: uint32x4_t) -> uint32x4_t {
+        const { assert!(2 <= M && M <= 16) };
+        intrinsics!({
+            let p = vdupq_n_u32(P);
+            // the quotient by 2^31, at most one less than that of the exact product
+            let q = vshrq_n_u32::<15>(vmulq_n_u32(vshrq_n_u32::<16>(x), M));
+            // in [0, 2p)
+            let t = vmlsq_u32(vmulq_n_u32(x, M), q, p);
+            vminq_u32(t, vsubq_u32(t, p))
+        })
+    }
+
+    #[inline(always)]
+    fn sub_signed(self, a: uint32x4_t, b: uint32x4_t) -> uint32x4_t {
+        intrinsics!(vsubq_u32(a, b))
+    }
+
+    #[inline(always)]
+    fn canonical(self, x: uint32x4_t) -> uint32x4_t {
+        canonical(x)
+    }
 }

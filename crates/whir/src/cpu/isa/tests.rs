@@ -129,3 +129,86 @@ fn operations_equal_scalar_arithmetic_on_every_variant() {
         }
     }
 }
+
+/// Elements whose Montgomery words lie around the multiples of 2^27, then others.
+fn word_edges(count: usize) -> Vec<F> {
+    let p = F::ORDER_U32;
+    let mut out: Vec<F> = (0..16_u32)
+        .flat_map(|k| [k << 27, (k << 27) + 1, (k << 27).wrapping_sub(1)])
+        .filter(|&w| w < p)
+        .map(|w| F::from_u32(w).div_2exp_u64(32))
+        .collect();
+    out.extend(edge_elements(count - out.len()));
+    out
+}
+
+struct Poseidon2Ops<'a>(&'a [F]);
+
+impl Kernel for Poseidon2Ops<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let x = self.0;
+        let mut out = vec![F::ZERO; I::LANES];
+        for (at, a) in x.chunks_exact(I::LANES).enumerate() {
+            let mut equals = |v: I::V, expected: &dyn Fn(F) -> F, what: &str| {
+                isa.store(v, &mut out);
+                for (&y, &x) in out.iter().zip(a) {
+                    assert_eq!(y, expected(x), "{what}");
+                }
+            };
+            let v = isa.load(a);
+            equals(isa.mul_small::<2>(v), &|x| x * F::from_u32(2), "2 x");
+            equals(isa.mul_small::<3>(v), &|x| x * F::from_u32(3), "3 x");
+            equals(isa.mul_small::<4>(v), &|x| x * F::from_u32(4), "4 x");
+            equals(isa.mul_small::<9>(v), &|x| x * F::from_u32(9), "9 x");
+            equals(isa.mul_small::<15>(v), &|x| x * F::from_u32(15), "15 x");
+            equals(isa.mul_small::<16>(v), &|x| x * F::from_u32(16), "16 x");
+            let seventh = |x: F| x * (x * x * x).square();
+            equals(isa.pow7([v])[0], &seventh, "x^7");
+            // the order of the lanes is restored
+            let twice = isa.pow7_swapped(isa.pow7_swapped([v]));
+            equals(twice[0], &|x| seventh(seventh(x)), "(x^7)^7");
+            // sums of one element, then of different ones
+            let fifteen = |x| x * F::from_u32(15);
+            equals(isa.sum_and_double([v; 5], [v; 5]), &fifteen, "15 x");
+            let b: Vec<F> = (0..10).map(|i| x[(7 * at + 3 * i) % x.len()]).collect();
+            let w: Vec<I::V> = b.iter().map(|&x| isa.splat(x)).collect();
+            let (single, double) = ([v, w[1], w[2], w[3], w[4]], [w[5], w[6], w[7], w[8], w[9]]);
+            let sum = |x| {
+                x + b[1..5].iter().copied().sum::<F>() + b[5..].iter().copied().sum::<F>().double()
+            };
+            equals(isa.sum_and_double(single, double), &sum, "sum");
+        }
+        transposes::<I, 2>(isa, x);
+        transposes::<I, 8>(isa, x);
+        transposes::<I, 16>(isa, x);
+    }
+}
+
+#[inline(always)]
+fn transposes<I: Isa, const N: usize>(isa: I, x: &[F]) {
+    let mut v = [isa.splat(F::ZERO); N];
+    let mut out = vec![F::ZERO; I::LANES];
+    for (v, x) in v.iter_mut().zip(x.chunks_exact(I::LANES)) {
+        *v = isa.load(x);
+    }
+    isa.rows_to_columns(&mut v);
+    for (c, &v) in v.iter().enumerate() {
+        isa.store(v, &mut out);
+        assert!((0..I::LANES).all(|r| out[r] == x[r * N + c]), "columns");
+    }
+    isa.columns_to_rows(&mut v);
+    for (&v, x) in v.iter().zip(x.chunks_exact(I::LANES)) {
+        isa.store(v, &mut out);
+        assert_eq!(out, x, "rows");
+    }
+}
+
+#[test]
+fn poseidon2_operations_equal_scalar_arithmetic_on_every_variant() {
+    let x = word_edges(1024);
+    for variant in variants() {
+        variant.run(Poseidon2Ops(&x));
+    }
+}

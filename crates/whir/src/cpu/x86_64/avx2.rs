@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::*;
 
-use super::super::isa::{Isa, Kernel, NegativeForm};
+use super::super::isa::{Isa, Kernel, NegativeForm, unzip_rows, zip_columns};
 use crate::field::F;
 
 const P: i32 = 0x7800_0001;
@@ -50,6 +50,16 @@ fn high_words(even: __m256i, odd: __m256i) -> __m256i {
     intrinsics!(_mm256_blend_epi32::<0b1010_1010>(odd_words(even), odd))
 }
 
+/// The high words of two vectors of 64-bit values in the order of an exchange of the words 4k + 1
+/// and 4k + 2 of their [`high_words`].
+#[inline(always)]
+fn joined_high_words(even: __m256i, odd: __m256i) -> __m256i {
+    intrinsics!(_mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(
+        _mm256_castsi256_ps(even),
+        _mm256_castsi256_ps(odd)
+    )))
+}
+
 /// `[-p, p)` to `[0, p)`.
 #[inline(always)]
 fn canonical(x: __m256i) -> __m256i {
@@ -92,6 +102,25 @@ fn all_odd_words<const N: usize>(mut x: [__m256i; N]) -> [__m256i; N] {
         *x = odd_words(*x);
     }
     x
+}
+
+/// Seventh powers of the even and of the odd words, in the odd words and in `(-p, p)`.
+///
+/// Even and odd words stay apart until the end. A signed Montgomery product of i32 inputs with
+/// |a * b| <= p^2 lies in (-p, p): |a * b| / 2^32 + p / 2 < p.
+#[inline(always)]
+fn split_pow7<const N: usize>(x: [__m256i; N]) -> ([__m256i; N], [__m256i; N]) {
+    let odd = all_odd_words(x);
+    let even2 = all_odd_words(signed_products(&x, &x));
+    let odd2 = all_odd_words(signed_products(&odd, &odd));
+    let even3 = all_odd_words(signed_products(&even2, &x));
+    let odd3 = all_odd_words(signed_products(&odd2, &odd));
+    let even4 = all_odd_words(signed_products(&even2, &even2));
+    let odd4 = all_odd_words(signed_products(&odd2, &odd2));
+    (
+        signed_products(&even4, &even3),
+        signed_products(&odd4, &odd3),
+    )
 }
 
 impl Isa for Avx2 {
@@ -207,6 +236,38 @@ impl Isa for Avx2 {
         })
     }
 
+    // By 8 x 8 tiles where there are any: `unzip` and `zip` take four instructions.
+
+    #[inline(always)]
+    fn rows_to_columns<const N: usize>(self, v: &mut [__m256i; N]) {
+        if !N.is_multiple_of(8) {
+            return unzip_rows(self, v);
+        }
+        let rows = *v;
+        for k in 0..N / 8 {
+            let mut tile = [rows[k]; 8];
+            for i in 1..8 {
+                tile[i] = rows[i * (N / 8) + k];
+            }
+            v[8 * k..8 * k + 8].copy_from_slice(&transpose(&tile));
+        }
+    }
+
+    #[inline(always)]
+    fn columns_to_rows<const N: usize>(self, v: &mut [__m256i; N]) {
+        if !N.is_multiple_of(8) {
+            return zip_columns(self, v);
+        }
+        let columns = *v;
+        for k in 0..N / 8 {
+            let mut tile = [columns[8 * k]; 8];
+            tile.copy_from_slice(&columns[8 * k..8 * k + 8]);
+            for (i, row) in transpose(&tile).into_iter().enumerate() {
+                v[i * (N / 8) + k] = row;
+            }
+        }
+    }
+
     #[inline(always)]
     fn sum(self, v: __m256i) -> F {
         intrinsics!({
@@ -241,20 +302,20 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn pow7<const N: usize>(self, x: [__m256i; N]) -> [__m256i; N] {
-        // Even and odd words stay apart until the end. A signed Montgomery product of i32 inputs
-        // with |a * b| <= p^2 lies in (-p, p): |a * b| / 2^32 + p / 2 < p.
-        let odd = all_odd_words(x);
-        let even2 = all_odd_words(signed_products(&x, &x));
-        let odd2 = all_odd_words(signed_products(&odd, &odd));
-        let even3 = all_odd_words(signed_products(&even2, &x));
-        let odd3 = all_odd_words(signed_products(&odd2, &odd));
-        let even4 = all_odd_words(signed_products(&even2, &even2));
-        let odd4 = all_odd_words(signed_products(&odd2, &odd2));
-        let even7 = signed_products(&even4, &even3);
-        let odd7 = signed_products(&odd4, &odd3);
+        let (even7, odd7) = split_pow7(x);
         let mut out = x;
         for i in 0..N {
             out[i] = canonical(high_words(even7[i], odd7[i]));
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn pow7_swapped<const N: usize>(self, x: [__m256i; N]) -> [__m256i; N] {
+        let (even7, odd7) = split_pow7(x);
+        let mut out = x;
+        for i in 0..N {
+            out[i] = canonical(joined_high_words(even7[i], odd7[i]));
         }
         out
     }
@@ -341,6 +402,89 @@ impl Isa for Avx2 {
         });
         [self.add(s, r), self.sub_mul_factor(s, r, w2), c, d]
     }
+
+    // Poseidon2, internal rounds.
+
+    #[inline(always)]
+    fn mul_small<const M: u32>(self, x: __m256i) -> __m256i {
+        const { assert!(2 <= M && M <= 16) };
+        intrinsics!({
+            let (p, m) = (_mm256_set1_epi32(P), _mm256_set1_epi32(M as i32));
+            // the quotient by 2^31, at most one less than that of the exact product
+            let (product, q) = if M.is_power_of_two() {
+                let log = _mm_cvtsi32_si128(M.ilog2() as i32);
+                let rest = _mm_cvtsi32_si128(31 - M.ilog2() as i32);
+                (_mm256_sll_epi32(x, log), _mm256_srl_epi32(x, rest))
+            } else {
+                let high = _mm256_mullo_epi32(_mm256_srli_epi32::<16>(x), m);
+                (_mm256_mullo_epi32(x, m), _mm256_srli_epi32::<15>(high))
+            };
+            // in [0, 2p)
+            let t = _mm256_sub_epi32(product, _mm256_mullo_epi32(q, p));
+            _mm256_min_epu32(t, _mm256_sub_epi32(t, p))
+        })
+    }
+
+    #[inline(always)]
+    fn sum_and_double(self, single: [__m256i; 5], double: [__m256i; 5]) -> __m256i {
+        intrinsics!({
+            let p = _mm256_set1_epi32(P);
+            let [a, b, c, d, e] = single;
+            let [f, g, h, i, j] = double;
+            // below 2p each
+            let (ab, cd) = (_mm256_add_epi32(a, b), _mm256_add_epi32(c, d));
+            let (fg, hi) = (_mm256_add_epi32(f, g), _mm256_add_epi32(h, i));
+            let jj = _mm256_add_epi32(j, j);
+            // the sum modulo 2^32
+            let fi = _mm256_add_epi32(fg, hi);
+            let low = _mm256_add_epi32(
+                _mm256_add_epi32(_mm256_add_epi32(fi, fi), _mm256_add_epi32(ab, cd)),
+                _mm256_add_epi32(jj, e),
+            );
+            // an eighth of it, in the high halves, off by less than two units
+            let eighth = _mm256_avg_epu16(
+                _mm256_avg_epu16(fg, hi),
+                _mm256_avg_epu16(_mm256_avg_epu16(ab, cd), _mm256_avg_epu16(jj, e)),
+            );
+            let q = _mm256_srli_epi32::<28>(eighth);
+            let t = _mm256_sub_epi32(low, _mm256_mullo_epi32(q, p));
+            _mm256_min_epu32(t, _mm256_sub_epi32(t, p))
+        })
+    }
+
+    #[inline(always)]
+    fn sub_signed(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsics!(_mm256_sub_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn canonical(self, x: __m256i) -> __m256i {
+        canonical(x)
+    }
+}
+
+/// Exchanges rows and columns.
+#[inline(always)]
+fn transpose(v: &[__m256i; 8]) -> [__m256i; 8] {
+    // words of two rows, then of four, then the halves
+    let (mut two, mut four, mut out) = (*v, *v, *v);
+    intrinsics!({
+        for i in 0..4 {
+            two[2 * i] = _mm256_unpacklo_epi32(v[2 * i], v[2 * i + 1]);
+            two[2 * i + 1] = _mm256_unpackhi_epi32(v[2 * i], v[2 * i + 1]);
+        }
+        for i in [0, 4] {
+            four[i] = _mm256_unpacklo_epi64(two[i], two[i + 2]);
+            four[i + 1] = _mm256_unpackhi_epi64(two[i], two[i + 2]);
+            four[i + 2] = _mm256_unpacklo_epi64(two[i + 1], two[i + 3]);
+            four[i + 3] = _mm256_unpackhi_epi64(two[i + 1], two[i + 3]);
+        }
+        for i in 0..4 {
+            out[i] = _mm256_permute2x128_si256::<0x20>(four[i], four[i + 4]);
+            out[i + 4] = _mm256_permute2x128_si256::<0x31>(four[i], four[i + 4]);
+        }
+    });
+    out
 }
 
 /// `a * x` for signed `a` in `(-p, p)`.

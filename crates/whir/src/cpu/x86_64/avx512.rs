@@ -342,6 +342,52 @@ impl Isa for Avx512 {
         });
         [self.add(s, r), self.sub_mul_factor(s, r, w2), c, d]
     }
+
+    // Poseidon2, internal rounds.
+
+    #[inline(always)]
+    fn mul_small<const M: u32>(self, x: __m512i) -> __m512i {
+        const { assert!(2 <= M && M <= 16) };
+        // The multiples of p from a table: a multiplication of words takes two operations of one
+        // port. The quotients are below 16.
+        const MULTIPLES: [i32; 16] = {
+            let mut out = [0; 16];
+            let mut i = 1;
+            while i < 16 {
+                out[i] = P.wrapping_mul(i as i32);
+                i += 1;
+            }
+            out
+        };
+        intrinsics!({
+            let p = _mm512_set1_epi32(P);
+            // the quotient by 2^31, at most one less than that of the exact product
+            let (product, q) = if M.is_power_of_two() {
+                let log = _mm_cvtsi32_si128(M.ilog2() as i32);
+                let rest = _mm_cvtsi32_si128(31 - M.ilog2() as i32);
+                (_mm512_sll_epi32(x, log), _mm512_srl_epi32(x, rest))
+            } else {
+                let m = _mm512_set1_epi32(M as i32);
+                let high = _mm512_mullo_epi32(_mm512_srli_epi32::<16>(x), m);
+                (_mm512_mullo_epi32(x, m), _mm512_srli_epi32::<15>(high))
+            };
+            // the table is 64 bytes long; the load is unaligned
+            let multiples = _mm512_loadu_si512(MULTIPLES.as_ptr().cast());
+            // in [0, 2p)
+            let t = _mm512_sub_epi32(product, _mm512_permutexvar_epi32(q, multiples));
+            _mm512_min_epu32(t, _mm512_sub_epi32(t, p))
+        })
+    }
+
+    #[inline(always)]
+    fn sub_signed(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsics!(_mm512_sub_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn canonical(self, x: __m512i) -> __m512i {
+        canonical(x)
+    }
 }
 
 /// `a * x` for signed `a` in `(-p, p)`.

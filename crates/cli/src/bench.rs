@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod child;
+mod found;
 mod grid;
 mod html;
 mod input;
@@ -28,17 +29,17 @@ use clap::ValueEnum;
 use fieldspar_device::{
     DeviceInfo, DeviceKind, DeviceSpec, Host, OutOfMemory, ParseSpecError, Unavailable,
 };
-use fieldspar_whir::cuda::plan::memory_plan;
 use fieldspar_whir::error::ParamsError;
 use fieldspar_whir::params::{Assumption, ExtensionDegree, RateSchedule};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::VERSION;
-use crate::context::{Context, Outcome, open};
+use crate::context::{Context, Outcome};
 use crate::failure::{Failure, Kind};
 use crate::json;
 
+use self::found::{check_memory, devices};
 use self::grid::{Grid, Point, Setting, points};
 use self::measure::Contest;
 use self::peer::{KEEP_MEMORY, Launch, Peer};
@@ -299,56 +300,6 @@ fn chosen(args: &BenchArgs) -> Result<Vec<Point>, BenchError> {
     Ok(rows)
 }
 
-/// A device that is here, and what its own memory has free, where it has its own.
-#[derive(Debug)]
-struct Found {
-    info: DeviceInfo,
-    free: Option<u64>,
-}
-
-fn devices(args: &BenchArgs, setup: &Setup) -> Result<Vec<Found>, BenchError> {
-    let specs: Vec<DeviceSpec> = match args.devices.is_empty() {
-        true => vec![setup.device.clone()],
-        false => args
-            .devices
-            .iter()
-            .map(|d| d.parse())
-            .collect::<Result<_, _>>()?,
-    };
-    let mut found: Vec<Found> = Vec::new();
-    for spec in specs {
-        let device = open(&spec)?;
-        let info = device.info().clone();
-        let free = device.cuda().map(|cuda| cuda.free_bytes()).transpose();
-        let free = free.map_err(|e| BenchError::peer(&info.spec, e.to_string()))?;
-        if found.iter().all(|f| f.info.spec != info.spec) {
-            found.push(Found { info, free });
-        }
-    }
-    Ok(found)
-}
-
-/// Refuses rows that a device's memory does not hold, before any is measured.
-fn check_memory(setting: &Setting, rows: &[Point], devices: &[Found]) -> Result<(), BenchError> {
-    for (device, free) in devices.iter().filter_map(|d| Some((d, d.free?))) {
-        for &point in rows {
-            let mut params = setting.params(point);
-            // A row without a level is left out.
-            let Some((accepted, _)) = grid::level(&params, point.n) else {
-                continue;
-            };
-            params.security_level = accepted;
-            memory_plan(&params, point.n)?.check(free).map_err(|e| {
-                let spec = &device.info.spec;
-                let Point { n, fold, rate } = point;
-                let what = format!("{spec}, n={n} fold {fold} rate {rate}: {}", e.what);
-                OutOfMemory::new(what, e.need, e.have)
-            })?;
-        }
-    }
-    Ok(())
-}
-
 fn ours(devices: &[DeviceInfo], threads: usize) -> Result<Vec<(String, Launch)>, BenchError> {
     let program = std::env::current_exe()?;
     let launch = |info: &DeviceInfo| Launch {
@@ -545,7 +496,7 @@ mod tests {
         bench: BenchArgs,
     }
 
-    fn parse(args: &[&str]) -> BenchArgs {
+    pub(super) fn parse(args: &[&str]) -> BenchArgs {
         let args = std::iter::once(&"bench").chain(args);
         Cli::try_parse_from(args).unwrap().bench
     }
@@ -596,45 +547,6 @@ mod tests {
         assert_eq!(chosen(&args).unwrap(), [other]);
         let error = chosen(&parse(&["--n", "23"])).unwrap_err();
         assert!(error.to_string().contains("n 23"), "{error}");
-    }
-
-    #[test]
-    fn a_device_is_never_replaced() {
-        let setup = Setup {
-            threads: 1,
-            table: false,
-            device: DeviceSpec::Auto,
-            memory: 0,
-            quiet: true,
-        };
-        let twice = devices(&parse(&["--devices", "cpu:portable,cpu:portable"]), &setup).unwrap();
-        assert_eq!(twice.len(), 1);
-        assert!(devices(&parse(&["--devices", "cpu:neon,cpu:adx"]), &setup).is_err());
-        assert!(devices(&parse(&["--devices", "gpu"]), &setup).is_err());
-    }
-
-    #[test]
-    fn a_row_that_a_gpu_does_not_hold_is_refused_with_need_and_have() {
-        let setup = Setup {
-            threads: 1,
-            table: false,
-            device: "cpu:portable".parse().unwrap(),
-            memory: 0,
-            quiet: true,
-        };
-        let mut found = devices(&parse(&[]), &setup).unwrap();
-        assert_eq!(found[0].free, None);
-        let rows = points(Grid::Gpu);
-        check_memory(&Setting::published(), &rows, &found).unwrap();
-        found[0].free = Some(140 << 30);
-        check_memory(&Setting::published(), &rows, &found).unwrap();
-        found[0].free = Some(1 << 30);
-        let error = check_memory(&Setting::published(), &rows, &found).unwrap_err();
-        let failure = Failure::from(error);
-        assert_eq!(failure.kind, Kind::OutOfMemory);
-        assert_eq!(failure.have, Some(1 << 30));
-        assert!(failure.need > failure.have);
-        assert!(failure.message.contains("fold"), "{}", failure.message);
     }
 
     #[test]

@@ -37,12 +37,12 @@ fn phases_are_what_lives_at_once() {
             // Per codeword: words, a second buffer, tree; and the tables after its fold.
             let (mut vars, mut rows) = (n, Vec::new());
             for (i, (&fold, &rate)) in folds.iter().zip(&rates).enumerate() {
-                let code = 4 * if i == 0 { 1 } else { d } << (vars + rate);
+                let code = (4 * if i == 0 { 1 } else { d }) << (vars + rate);
                 let height = vars + rate - fold;
                 let spare = if height > 8 { code } else { 0 };
                 let tree = 32 * ((2_u64 << height) - 1);
                 vars -= fold;
-                rows.push((code, spare, tree, 8 * d << vars));
+                rows.push((code, spare, tree, (8 * d) << vars));
             }
             let name = format!("{n}/{fold}/{rate}");
             let mut heights: Vec<usize> = Vec::new();
@@ -69,7 +69,7 @@ fn phases_are_what_lives_at_once() {
                 fixed + polynomial + code + tree,
                 "{name}"
             );
-            let weights = 4 * d << fold;
+            let weights = (4 * d) << fold;
             assert_eq!(
                 bytes(&plan, "fold"),
                 fixed + polynomial + code + tree + weights + rows[0].3,

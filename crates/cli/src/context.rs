@@ -9,15 +9,15 @@ use std::time::Instant;
 use fieldspar_device::{
     Device, DeviceInfo, DeviceKind, DeviceSpec, MemoryLimit, Source, Unavailable,
 };
-use fieldspar_whir::cpu::CpuEngine;
 use fieldspar_whir::profile::Span;
 use serde_json::{Map, Value};
 
 use crate::args::{Color, GlobalArgs};
-use crate::failure::{Failure, Kind};
+use crate::engine::Prover;
+use crate::failure::Failure;
 
 /// The devices that WHIR has engines for; `auto` chooses among them.
-pub(crate) const ENGINES: [DeviceKind; 1] = [DeviceKind::Cpu];
+pub(crate) const ENGINES: [DeviceKind; 2] = [DeviceKind::Cpu, DeviceKind::Cuda];
 
 /// Opens a device that proofs are made on.
 pub(crate) fn open(spec: &DeviceSpec) -> Result<Device, Unavailable> {
@@ -110,6 +110,15 @@ impl Context {
     pub(crate) fn open_device(&self) -> Result<Device, Failure> {
         let (spec, _) = self.device_spec()?;
         Ok(open(&spec)?)
+    }
+
+    /// [`Self::open_device`], with its engine.
+    pub(crate) fn open_prover(&self) -> Result<Prover, Failure> {
+        let (spec, _) = self.device_spec()?;
+        let begin = Instant::now();
+        let prover = Prover::open(&spec)?;
+        self.keep_span("open device", begin);
+        Ok(prover)
     }
 
     /// For verbs that run no kernel: a named device must exist all the same, and is not used.
@@ -211,16 +220,5 @@ impl GlobalArgs {
         } else {
             text.to_owned()
         }
-    }
-}
-
-/// The engine of an opened device.
-pub(crate) fn engine(device: &Device) -> Result<CpuEngine, Failure> {
-    match device.cpu_variant() {
-        Some(variant) => Ok(CpuEngine::new(variant)?),
-        None => Err(Failure::new(
-            Kind::Unavailable,
-            format!("this build has no WHIR engine for {}", device.info().spec),
-        )),
     }
 }

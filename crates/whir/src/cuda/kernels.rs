@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use fieldspar_device::Error;
-use fieldspar_device::cuda::{Archive, Cuda, Function};
+use fieldspar_device::cuda::{Archive, Cuda, Function, Module};
 
 /// What `cargo xtask kernels` made of `kernels/*.cu`.
 static ARCHIVE: &[u8] = include_bytes!("kernels.bin");
@@ -125,6 +125,21 @@ impl Kernels {
             _ => &self.degree_5,
         }
     }
+}
+
+/// The module of the kernels that the self-test alone uses.
+pub(super) fn selftest_module(cuda: &Cuda) -> Result<Module, Error> {
+    let image = Archive::parse(ARCHIVE)
+        .and_then(|archive| archive.image("selftest", cuda.info().capability))
+        .map_err(|e| broken(cuda, &e))?;
+    cuda.load_module(&image.bytes)
+}
+
+/// Sha256 of the sources of all kernels; `None` if the archive is broken, which loading reports.
+pub(super) fn sources() -> Option<[u8; 32]> {
+    Archive::parse(ARCHIVE)
+        .ok()
+        .map(|archive| archive.sources())
 }
 
 fn broken(cuda: &Cuda, why: &dyn std::fmt::Display) -> Error {

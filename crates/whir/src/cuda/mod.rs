@@ -13,6 +13,8 @@ mod eval;
 mod kernels;
 pub mod measure;
 mod open;
+pub mod plan;
+pub mod selftest;
 mod sumcheck;
 mod tree;
 mod weights;

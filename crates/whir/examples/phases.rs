@@ -49,7 +49,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 None => CpuVariant::best(),
             };
             let engine = CpuEngine::new(variant)?;
-            measure(&engine, &format!("cpu:{variant}"), &params, (n, fold, rate), runs)
+            measure(
+                &engine,
+                &format!("cpu:{variant}"),
+                &params,
+                (n, fold, rate),
+                runs,
+            )
         }
     }
 }

@@ -109,11 +109,7 @@ fn small() -> (Params, usize) {
     (params, (1 << 14) - 5)
 }
 
-fn bytes<E: Engine<EF5>>(
-    engine: &E,
-    params: &Params,
-    values: &[F],
-) -> Result<Vec<u8>, ProveError> {
+fn bytes<E: Engine<EF5>>(engine: &E, params: &Params, values: &[F]) -> Result<Vec<u8>, ProveError> {
     let point = |n| random_point::<EF5>(1, n);
     let proved = prove(engine, params, input(values.to_vec()), point)?;
     Ok(proved.file.encode().unwrap())
@@ -126,7 +122,10 @@ fn soak_cuda_repeats() {
     let values = elements(len);
     let expected = bytes(&cpu(), &params, &values).unwrap();
     for i in 0..count("CUDA_REPEATS", 100) {
-        assert!(bytes(&gpu, &params, &values).unwrap() == expected, "run {i}");
+        assert!(
+            bytes(&gpu, &params, &values).unwrap() == expected,
+            "run {i}"
+        );
     }
     // two threads on one engine, and two engines on one GPU
     let other = CudaEngine::new(gpu.cuda()).unwrap();
@@ -175,7 +174,10 @@ fn soak_cuda_faults() {
                 assert!(bytes(&gpu, &params, &values).unwrap() == expected, "{k}");
             }
         }
-        assert!(bytes(&gpu, &params, &values).unwrap() == expected, "{kind:?}");
+        assert!(
+            bytes(&gpu, &params, &values).unwrap() == expected,
+            "{kind:?}"
+        );
     }
 }
 

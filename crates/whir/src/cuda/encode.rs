@@ -111,7 +111,11 @@ pub(super) fn encode(
         let transforms = log_height - k;
         let (function, lanes, planes) = if first {
             let function = &kernels.ntt_first[k];
-            (function, 1 << (transforms + message.log_width), message.degree)
+            (
+                function,
+                1 << (transforms + message.log_width),
+                message.degree,
+            )
         } else {
             (&kernels.ntt_next[k - 4], columns << transforms, 1)
         };

@@ -5,8 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fieldspar_device::cuda::{Arg, Buffer, Cuda, Pinned, Stream};
 use fieldspar_device::Error as DeviceError;
+use fieldspar_device::cuda::{Arg, Buffer, Cuda, Pinned, Stream};
 use p3_multilinear_util::point::Point;
 use p3_sumcheck::strategy::VariableOrder;
 
@@ -340,9 +340,7 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         }
         let rounds = self.rounds::<EF>(sumcheck.order);
         let workspace = &mut self.workspace();
-        Ok(sumcheck
-            .tables
-            .message(&self.0.stream, rounds, workspace)?)
+        Ok(sumcheck.tables.message(&self.0.stream, rounds, workspace)?)
     }
 
     fn fold(&self, sumcheck: &mut CudaSumcheck<EF>, r: EF, more: bool) -> Result<(), Error> {
@@ -373,12 +371,13 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             tree,
         } = &*codeword.0;
         let workspace = &mut self.workspace();
-        let (words, siblings) = open(
-            stream, kernels, workspace, words, *columns, tree, indices,
-        )?;
+        let (words, siblings) = open(stream, kernels, workspace, words, *columns, tree, indices)?;
         let rows = words.chunks_exact(*columns);
         let rows = if *degree == 1 {
-            OpenedRows::Base(rows.map(|r| r.iter().copied().map(base).collect()).collect())
+            OpenedRows::Base(
+                rows.map(|r| r.iter().copied().map(base).collect())
+                    .collect(),
+            )
         } else {
             let row = |r: &[u32]| r.chunks_exact(*degree).map(extension).collect();
             OpenedRows::Extension(rows.map(row).collect())
@@ -412,7 +411,13 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             Arg::Ptr(workspace.arrived.as_ptr()),
             Arg::Words(&mail),
         ];
-        stream.launch(&kernels.grind, (blocks, 1, 1), (GRIND_THREADS, 1, 1), 0, &args)?;
+        stream.launch(
+            &kernels.grind,
+            (blocks, 1, 1),
+            (GRIND_THREADS, 1, 1),
+            0,
+            &args,
+        )?;
         match workspace.mail.wait(1)?[0] {
             u32::MAX => Err(Error::Device(DeviceError::Unsupported {
                 op: "grind",

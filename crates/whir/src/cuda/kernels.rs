@@ -63,7 +63,7 @@ impl Kernels {
         let open = module("open")?;
         let grind = module("grind")?;
         let (eval, weights, sumcheck) = (module("eval")?, module("weights")?, module("sumcheck")?);
-                macro_rules! rounds {
+        macro_rules! rounds {
             ($order:literal, $d:literal) => {
                 Rounds {
                     message: sumcheck.function(concat!("message_", $order, "_d", $d))?,

@@ -83,7 +83,12 @@ impl Tree {
             let len = height >> done;
             let (kernel, nodes, threads, climb) = if len <= 2 * NARROW {
                 let within = QUAD_NODES.ilog2() as usize + 1;
-                (&kernels.merkle_nodes_quad, QUAD_NODES, 4 * QUAD_NODES, within)
+                (
+                    &kernels.merkle_nodes_quad,
+                    QUAD_NODES,
+                    4 * QUAD_NODES,
+                    within,
+                )
             } else {
                 (&kernels.merkle_nodes, THREADS, THREADS, 1)
             };

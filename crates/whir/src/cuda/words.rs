@@ -63,7 +63,10 @@ mod tests {
         for x in [F::ZERO, F::ONE, -F::ONE, F::from_u32(12345)] {
             assert_eq!(base(word(x)), x);
         }
-        assert_eq!(word(F::ONE), ((1_u64 << 32) % u64::from(F::ORDER_U32)) as u32);
+        assert_eq!(
+            word(F::ONE),
+            ((1_u64 << 32) % u64::from(F::ORDER_U32)) as u32
+        );
         let x = [EF5::ONE, EF5::from(F::from_u32(7))];
         let words = extension_words(&x);
         assert_eq!(words.len(), 10);

@@ -44,7 +44,10 @@ pub fn same<EF: Extension, A: Engine<EF>, B: Engine<EF>>(
     fold: usize,
     log_inv_rate: usize,
 ) {
-    let what = format!("D {} {order:?} n {n} fold {fold} rate {log_inv_rate}", EF::D);
+    let what = format!(
+        "D {} {order:?} n {n} fold {fold} rate {log_inv_rate}",
+        EF::D
+    );
     let mut rng = SmallRng::seed_from_u64((n * 100 + fold * 10 + log_inv_rate) as u64);
     let f = polynomial(n, 7 + n as u64);
     let (fa, fb) = (a.load(f.clone()).unwrap(), b.load(f).unwrap());
@@ -83,8 +86,10 @@ pub fn same<EF: Extension, A: Engine<EF>, B: Engine<EF>>(
     }
 
     let lo: Vec<EF> = (0..1 << fold).map(|_| element(&mut rng)).collect();
-    let terms: Vec<(EF, HiWeight<EF>)> =
-        weights.into_iter().map(|w| (element(&mut rng), w)).collect();
+    let terms: Vec<(EF, HiWeight<EF>)> = weights
+        .into_iter()
+        .map(|w| (element(&mut rng), w))
+        .collect();
     for terms in [&terms[..1], &terms[..], &terms[2..5]] {
         let mut sa = a.begin(&fa, order, fold, &lo, terms).unwrap();
         let mut sb = b.begin(&fb, order, fold, &lo, terms).unwrap();

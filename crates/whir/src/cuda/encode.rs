@@ -104,7 +104,7 @@ pub(super) fn encode(
     for (i, &k) in radices.iter().enumerate() {
         // the last pass writes `out`, the others take turns
         let to = match &spare {
-            Some(spare) if (radices.len() - i) % 2 == 0 => spare,
+            Some(spare) if (radices.len() - i).is_multiple_of(2) => spare,
             _ => &out,
         };
         let first = i == 0;

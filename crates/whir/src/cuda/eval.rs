@@ -146,7 +146,7 @@ pub(super) fn partial_evaluations<EF: Extension>(
     stream.launch(&kernels.partial_sums, grid, BLOCK, 0, &args)?;
     let by_mail = count * EF::D <= MAIL;
     let mail = if by_mail { workspace.ask() } else { NO_MAIL };
-    let sums = tiles * splits * width >> lo_bits;
+    let sums = (tiles * splits * width) >> lo_bits;
     let args = [
         Arg::Ptr(partial.as_ptr()),
         Arg::U32(lo_bits as u32),

@@ -148,7 +148,7 @@ fn rounds<EF: Extension, A: Engine<EF>, B: Engine<EF>>(
         let (ma, mb) = (a.message(sa).unwrap(), b.message(sb).unwrap());
         assert!(ma == mb, "message at {variables} (fused {more}): {what}");
         let r = element(rng);
-        more = variables % 3 != 0 && variables > 1;
+        more = !variables.is_multiple_of(3) && variables > 1;
         a.fold(sa, r, more).unwrap();
         b.fold(sb, r, more).unwrap();
         variables -= 1;

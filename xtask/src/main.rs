@@ -1,11 +1,12 @@
 //! The workspace's chores: what CI runs, the long tests, the rivals of the benchmarks.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod context;
 mod deny;
 mod facts;
 mod fuzz;
 mod house;
+mod kernels;
 mod record;
 mod rivals;
 mod soak;
@@ -36,6 +37,8 @@ enum Command {
     Soak(soak::Args),
     /// Build the programs that `bench --vs` measures against.
     Rivals(rivals::Args),
+    /// Compile the CUDA kernels into the archives that the crates embed.
+    Kernels(kernels::Args),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Soak(args) => soak::run(&args),
         Command::Rivals(args) => rivals::run(&args),
+        Command::Kernels(args) => kernels::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -69,6 +73,6 @@ mod tests {
     fn the_command_line_is_well_formed() {
         use clap::CommandFactory;
         super::Cli::command().debug_assert();
-        assert_eq!(super::subcommands(), ["test", "soak", "rivals"]);
+        assert_eq!(super::subcommands(), ["test", "soak", "rivals", "kernels"]);
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     context::{Context, PROFILE, output, run as start},
     deny,
     facts::Facts,
-    fuzz, house, rivals,
+    fuzz, house, kernels, rivals,
 };
 
 /// Options of `cargo xtask test`.
@@ -37,7 +37,7 @@ type Leg = (
 );
 
 /// The legs in order: what fails fast comes first.
-const LEGS: [Leg; 11] = [
+const LEGS: [Leg; 12] = [
     ("fmt", "the code is formatted", |c, _| {
         passed(start(c.cargo().args(["fmt", "--all", "--check"])))
     }),
@@ -62,6 +62,11 @@ const LEGS: [Leg; 11] = [
                 .args(["--profile", PROFILE]),
         ))
     }),
+    (
+        "kernels",
+        "the compiled CUDA kernels are those of their sources",
+        kernel_archives,
+    ),
     ("tests", "the tests of the workspace", tests),
     (
         "documents",
@@ -105,6 +110,13 @@ fn tests(context: &Context, facts: &Facts) -> Result<Outcome> {
     passed(start(context.cargo().env("FIELDSPAR_EXPECT", expect).args(
         ["test", "--workspace", "--locked", "--profile", PROFILE],
     )))
+}
+
+fn kernel_archives(context: &Context, _: &Facts) -> Result<Outcome> {
+    if !kernels::POSSIBLE {
+        return Ok(Outcome::Skipped("kernels are compiled on x86_64 Linux"));
+    }
+    passed(kernels::check(context))
 }
 
 fn documents(context: &Context, _: &Facts) -> Result<Outcome> {

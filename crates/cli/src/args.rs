@@ -55,8 +55,9 @@ pub(crate) enum Color {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct GlobalArgs {
-    /// Device to run on: auto, cpu, cpu:portable, cpu:avx2, cpu:avx512, cpu:neon. Without the flag
-    /// FIELDSPAR_DEVICE counts, then auto. A named device never falls back to another
+    /// Device to run on: auto, cpu, cpu:portable, cpu:avx2, cpu:avx512, cpu:neon, cuda, cuda:N.
+    /// Without the flag FIELDSPAR_DEVICE counts, then auto, which takes the first NVIDIA GPU, else
+    /// the processor. A named device never falls back to another
     #[arg(long, global = true, value_name = "SPEC")]
     pub(crate) device: Option<String>,
 
@@ -64,7 +65,8 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// Most memory to use, such as 6G or 800M; FIELDSPAR_MAX_MEMORY and the machine may set less
+    /// Most memory of the host to use, such as 6G or 800M; FIELDSPAR_MAX_MEMORY and the machine may
+    /// set less. Of a GPU's own memory what is free counts
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) max_memory: Option<u64>,
 

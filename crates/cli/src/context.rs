@@ -6,13 +6,23 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use fieldspar_device::{Device, DeviceInfo, DeviceSpec, MemoryLimit, Source};
-use fieldspar_whir::cpu::CpuEngine;
+use fieldspar_device::{
+    Device, DeviceInfo, DeviceKind, DeviceSpec, MemoryLimit, Source, Unavailable,
+};
 use fieldspar_whir::profile::Span;
 use serde_json::{Map, Value};
 
 use crate::args::{Color, GlobalArgs};
-use crate::failure::{Failure, Kind};
+use crate::engine::Prover;
+use crate::failure::Failure;
+
+/// The devices that WHIR has engines for; `auto` chooses among them.
+pub(crate) const ENGINES: [DeviceKind; 2] = [DeviceKind::Cpu, DeviceKind::Cuda];
+
+/// Opens a device that proofs are made on.
+pub(crate) fn open(spec: &DeviceSpec) -> Result<Device, Unavailable> {
+    Device::open_for(spec, &ENGINES)
+}
 
 /// What a verb found out.
 #[derive(Debug)]
@@ -99,7 +109,16 @@ impl Context {
     /// Opens the device that flag or environment name, else the best.
     pub(crate) fn open_device(&self) -> Result<Device, Failure> {
         let (spec, _) = self.device_spec()?;
-        Ok(Device::open(&spec)?)
+        Ok(open(&spec)?)
+    }
+
+    /// [`Self::open_device`], with its engine.
+    pub(crate) fn open_prover(&self) -> Result<Prover, Failure> {
+        let (spec, _) = self.device_spec()?;
+        let begin = Instant::now();
+        let prover = Prover::open(&spec)?;
+        self.keep_span("open device", begin);
+        Ok(prover)
     }
 
     /// For verbs that run no kernel: a named device must exist all the same, and is not used.
@@ -108,7 +127,10 @@ impl Context {
             return Ok(());
         };
         let spec: DeviceSpec = flag.parse()?;
-        Device::open(&spec)?;
+        match spec {
+            DeviceSpec::Auto => open(&spec)?,
+            _ => Device::open(&spec)?,
+        };
         if !matches!(flag.as_str(), "auto" | "cpu") {
             self.warn(&format!(
                 "--device {flag} has no effect here: p3's own code does the work, on the processor"
@@ -198,16 +220,5 @@ impl GlobalArgs {
         } else {
             text.to_owned()
         }
-    }
-}
-
-/// The engine of an opened device.
-pub(crate) fn engine(device: &Device) -> Result<CpuEngine, Failure> {
-    match device.cpu_variant() {
-        Some(variant) => Ok(CpuEngine::new(variant)?),
-        None => Err(Failure::new(
-            Kind::Unavailable,
-            format!("this build has no WHIR engine for {}", device.info().spec),
-        )),
     }
 }

@@ -1,16 +1,21 @@
 //! `devices`: what is here, and why the rest is not.
 #![forbid(unsafe_code)]
 
-use fieldspar_device::{Device, ENV_DEVICE, Source, format_bytes};
+use fieldspar_device::{Device, DeviceSpec, ENV_DEVICE, Source, format_bytes};
 use serde_json::json;
 
-use crate::context::{Context, Outcome};
+use crate::context::{Context, Outcome, open};
 use crate::failure::Failure;
 use crate::json::fields;
 
 pub(crate) fn run(context: &Context) -> Result<Outcome, Failure> {
     let (spec, source) = context.device_spec()?;
-    let device = match Device::open(&spec) {
+    // What `auto` would run on is what the verbs have engines for; a named one is just looked up.
+    let opened = match spec {
+        DeviceSpec::Auto => open(&spec),
+        _ => Device::open(&spec),
+    };
+    let device = match opened {
         Ok(device) => Some(device),
         // Who looks for the reason of a setting that cannot be had must be shown the list.
         Err(error) if source == Source::Environment => {

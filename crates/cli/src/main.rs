@@ -5,6 +5,7 @@ mod args;
 mod bench;
 mod context;
 mod devices;
+mod engine;
 mod failure;
 mod json;
 mod manual;

@@ -1,40 +1,36 @@
 //! `selftest`: each device against Plonky3.
 #![forbid(unsafe_code)]
 
-use fieldspar_device::{CpuVariant, Device, DeviceInfo, DeviceSpec};
+use fieldspar_device::{Device, DeviceInfo, DeviceSpec};
+use fieldspar_whir::cuda;
 use fieldspar_whir::selftest;
 use serde_json::json;
 
-use crate::context::{Context, Outcome};
+use crate::context::{Context, ENGINES, Outcome, open};
+use crate::engine::AnyEngine;
 use crate::failure::{Failure, Kind};
 use crate::json::fields;
 
 /// The named device, or all that are here.
 pub(crate) fn run(context: &Context) -> Result<Outcome, Failure> {
     let (spec, _) = context.device_spec()?;
-    let chosen = Device::open(&spec)?;
+    let chosen = open(&spec)?;
     let named = spec != DeviceSpec::Auto;
     let devices: Vec<Device> = if named {
         vec![chosen.clone()]
     } else {
-        CpuVariant::ALL
+        Device::probe_all()
             .into_iter()
-            .filter(|v| v.is_available())
-            .map(|v| Device::open(&DeviceSpec::from(v)))
-            .collect::<Result<_, _>>()?
+            .filter(|probe| probe.available && ENGINES.contains(&probe.kind))
+            .map(|probe| Ok(open(&probe.spec.parse()?)?))
+            .collect::<Result<_, Failure>>()?
     };
     let mut rows = Vec::new();
     let mut text = String::new();
     let mut failed = false;
     for device in &devices {
         let DeviceInfo { spec, .. } = device.info();
-        let Some(variant) = device.cpu_variant() else {
-            continue;
-        };
-        let found = fault().map_or_else(
-            || selftest::selftest(variant).map_err(|e| (e.operation.to_owned(), e.reason)),
-            Err,
-        );
+        let found = fault().map_or_else(|| test(device), Err);
         let (passed, operation, reason) = match found {
             Ok(()) => (true, None, None),
             Err((operation, reason)) => (false, Some(operation), Some(reason)),
@@ -54,6 +50,16 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Failure> {
         outcome.exit_code = Kind::Mismatch.exit_code();
     }
     Ok(outcome)
+}
+
+/// All operations of one device; gives the first that differs, and how.
+fn test(device: &Device) -> Result<(), (String, String)> {
+    let engine = AnyEngine::new(device).map_err(|e| ("device".to_owned(), e.message))?;
+    match &engine {
+        AnyEngine::Cpu(cpu) => selftest::selftest(cpu.variant()),
+        AnyEngine::Cuda(gpu) => cuda::selftest::selftest(gpu),
+    }
+    .map_err(|e| (e.operation.to_owned(), e.reason))
 }
 
 /// A failure that a test asks for; builds without debug assertions do not know it.

@@ -31,7 +31,12 @@ const PROVED: [&str; 11] = [
 #[test]
 fn devices() {
     let text = fieldspar(&["devices"]).exits(0).stdout;
-    assert!(text.contains("cpu:portable") && text.contains("this build has no CUDA engine"));
+    assert!(text.contains("cpu:portable") && text.contains("this build has no wgpu engine"));
+    // An NVIDIA GPU, or the reason why there is none.
+    assert!(
+        text.contains("cuda:0 ") || text.contains("NVIDIA"),
+        "{text}"
+    );
     let json = fieldspar(&["devices", "--json"]).exits(0).json();
     head(&json, "devices");
     for device in json["devices"].as_array().unwrap() {
@@ -76,6 +81,15 @@ fn demo() {
     has(&json, &PARAMETERS);
     has(&json, &PROVED);
     has(&json, &["verify_ms", "valid"]);
+    assert!(json["device_open_ms"].as_f64().unwrap() > 0.0);
+    for name in ["peak_device_memory_bytes", "planned_device_memory_bytes"] {
+        // The processor has no memory of its own.
+        assert_eq!(
+            json[name].is_u64(),
+            json["device"]["kind"] == "cuda",
+            "{name}"
+        );
+    }
     assert_eq!(json["valid"], true);
     assert_eq!(json["n"], 12);
     assert_eq!(json["extension"], 5);
@@ -92,7 +106,8 @@ fn demo() {
         assert!(json["peak_memory_bytes"].as_u64().unwrap() > 1 << 20);
     }
     let text = fieldspar(&["whir", "demo", "--n", "8"]).exits(0).stdout;
-    for words in ["device ", "cpu:", "security ", "merkle", "bytes", "valid"] {
+    let spec = json["device"]["spec"].as_str().unwrap();
+    for words in ["device ", spec, "security ", "merkle", "bytes", "valid"] {
         assert!(text.contains(words), "{words} is missing in {text}");
     }
 }
@@ -211,6 +226,48 @@ fn plan() {
     .exits(1)
     .stdout;
     assert!(text.starts_with("REFUSED"));
+}
+
+#[test]
+fn a_gpu_agrees_and_keeps_to_its_plan() {
+    if !common::has_gpu() {
+        eprintln!("no GPU");
+        return;
+    }
+    let run = |verb: &[&str]| {
+        let args = [verb, &["--device", "cuda", "--json"]].concat();
+        fieldspar(&args).exits(0).json()
+    };
+    assert_eq!(run(&["selftest"])["devices"][0]["spec"], "cuda:0");
+    let plan = run(&["whir", "plan", "--n", "20"]);
+    let planned = plan["planned_device_memory_bytes"].as_u64().unwrap();
+    assert!(planned < plan["free_device_memory_bytes"].as_u64().unwrap());
+    let made = run(&["whir", "demo", "--n", "20"]);
+    assert_eq!(made["device"]["spec"], "cuda:0");
+    assert_eq!(made["planned_device_memory_bytes"], planned);
+    let peak = made["peak_device_memory_bytes"].as_u64().unwrap();
+    assert!(peak <= planned && peak > planned / 2, "{peak} of {planned}");
+}
+
+#[test]
+fn the_first_use_of_a_gpu_leaves_a_mark_where_it_can() {
+    if !common::has_gpu() {
+        eprintln!("no GPU");
+        return;
+    }
+    let folder = Folder::new();
+    let run = |cache: &str| {
+        let mut command = common::command();
+        command.env("XDG_CACHE_HOME", cache);
+        let args = ["whir", "demo", "--n", "8", "--device", "cuda"];
+        finish(command.args(args)).exits(0)
+    };
+    for _ in 0..2 {
+        run(&folder.name("cache"));
+        let marks = common::list(&folder.path("cache/fieldspar"));
+        assert!(marks.len() == 1 && marks[0].starts_with("selftest-"));
+    }
+    run(&folder.write("a file", b""));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cuda::Cuda;
 use crate::{CpuSelection, CpuVariant, DeviceSpec, Probe, Unavailable, host::cpu_name, probe};
 
 /// What sort of engine runs on it.
@@ -54,55 +55,156 @@ pub struct DeviceInfo {
     pub why: String,
 }
 
-/// An opened device. Holding one means that its kernels can run here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An opened device. Holding one means that its kernels can run here. Two are equal if they are the
+/// same device, chosen for the same reason.
+#[derive(Clone, Debug)]
 pub struct Device {
     info: DeviceInfo,
-    cpu: CpuVariant,
+    chip: Chip,
 }
 
+#[derive(Clone, Debug)]
+enum Chip {
+    Cpu(CpuVariant),
+    Cuda(Cuda),
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        self.info == other.info
+    }
+}
+
+impl Eq for Device {}
+
+/// Every kind, for [`Device::open`].
+const ANY: [DeviceKind; 3] = [DeviceKind::Cpu, DeviceKind::Cuda, DeviceKind::Wgpu];
+
 impl Device {
-    /// Opens the device that `spec` names; `auto` is the fastest CPU variant that this processor
-    /// runs, until there are other engines. What was chosen, and why, is logged at info level.
+    /// Opens the device that `spec` names; `auto` is the first NVIDIA GPU, or else the fastest CPU
+    /// variant that this processor runs. What was chosen, and why, is logged at info level.
     ///
     /// # Errors
     ///
     /// [`Unavailable`] with the reason in words. Nothing else is tried instead.
     pub fn open(spec: &DeviceSpec) -> Result<Self, Unavailable> {
-        let (cpu, why) = match spec {
-            DeviceSpec::Auto => {
-                let best = CpuVariant::best();
-                (best, format!("auto: {}", why_best(best)))
+        Self::open_for(spec, &ANY)
+    }
+
+    /// [`Self::open`] for a caller that has engines for the kinds in `engines` only: `auto` chooses
+    /// among them, and a named device of another kind is refused, whether it is here or not.
+    ///
+    /// ```
+    /// use fieldspar_device::{Device, DeviceKind, DeviceSpec};
+    ///
+    /// let device = Device::open_for(&DeviceSpec::Auto, &[DeviceKind::Cpu])?;
+    /// assert_eq!(device.kind(), DeviceKind::Cpu);
+    /// let refused = Device::open_for(&DeviceSpec::Cuda(None), &[DeviceKind::Cpu]).unwrap_err();
+    /// assert!(refused.reason.contains("no cuda engine"));
+    /// # Ok::<(), fieldspar_device::Unavailable>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] with the reason in words. Nothing else is tried instead.
+    pub fn open_for(spec: &DeviceSpec, engines: &[DeviceKind]) -> Result<Self, Unavailable> {
+        let missing = |reason: String| Unavailable::new(spec.to_string(), reason);
+        let engine = |kind: DeviceKind| -> Result<(), Unavailable> {
+            if engines.contains(&kind) {
+                return Ok(());
             }
-            DeviceSpec::Cpu(CpuSelection::Best) => {
-                let best = CpuVariant::best();
-                (best, why_best(best))
-            }
-            DeviceSpec::Cpu(CpuSelection::Variant(variant)) => {
-                if let Some(reason) = probe::cpu_missing(*variant) {
-                    return Err(Unavailable::new(spec.to_string(), reason));
+            let names: Vec<&str> = engines.iter().map(|k| k.name()).collect();
+            let names = names.join(", ");
+            Err(missing(format!(
+                "there is no {kind} engine for this work, which runs on: {names}"
+            )))
+        };
+        match spec {
+            DeviceSpec::Auto => Self::auto(engines),
+            DeviceSpec::Cpu(selection) => {
+                engine(DeviceKind::Cpu)?;
+                match selection {
+                    CpuSelection::Best => {
+                        let best = CpuVariant::best();
+                        Ok(Self::chosen_cpu(best, why_best(best)))
+                    }
+                    CpuSelection::Variant(variant) => match probe::cpu_missing(*variant) {
+                        Some(reason) => Err(missing(reason)),
+                        None => Ok(Self::chosen_cpu(*variant, "named".to_owned())),
+                    },
+                    CpuSelection::Adx => Err(missing(probe::ADX_REASON.to_owned())),
                 }
-                (*variant, "named".to_owned())
             }
-            DeviceSpec::Cpu(CpuSelection::Adx) => {
-                return Err(Unavailable::new(spec.to_string(), probe::ADX_REASON));
-            }
-            DeviceSpec::Cuda(_) => {
-                return Err(Unavailable::new(spec.to_string(), probe::NO_CUDA));
+            DeviceSpec::Cuda(named) => {
+                engine(DeviceKind::Cuda)?;
+                let why = named.map_or("the first NVIDIA GPU", |_| "named");
+                // The one beyond `usize` is beyond the list as well.
+                let ordinal = usize::try_from(named.unwrap_or(0)).unwrap_or(usize::MAX);
+                match Cuda::open(ordinal) {
+                    Ok(cuda) => Ok(Self::chosen_cuda(cuda, why.to_owned())),
+                    Err(error) => Err(missing(error.reason)),
+                }
             }
             DeviceSpec::Wgpu(_) => {
-                return Err(Unavailable::new(spec.to_string(), probe::NO_WGPU));
+                engine(DeviceKind::Wgpu)?;
+                Err(missing(probe::NO_WGPU.to_owned()))
             }
-        };
+        }
+    }
+
+    fn auto(engines: &[DeviceKind]) -> Result<Self, Unavailable> {
+        let has = |kind| engines.contains(&kind);
+        let mut no_gpu = None;
+        if has(DeviceKind::Cuda) {
+            match Cuda::open(0) {
+                Ok(cuda) => {
+                    return Ok(Self::chosen_cuda(
+                        cuda,
+                        "auto: the first NVIDIA GPU".to_owned(),
+                    ));
+                }
+                Err(error) => no_gpu = Some(error.reason),
+            }
+        }
+        if has(DeviceKind::Cpu) {
+            let best = CpuVariant::best();
+            let mut why = format!("auto: {}", why_best(best));
+            if let Some(reason) = no_gpu {
+                why.push_str("; ");
+                why.push_str(&reason);
+            }
+            return Ok(Self::chosen_cpu(best, why));
+        }
+        let reason =
+            no_gpu.unwrap_or_else(|| "there is no engine for this work in this build".to_owned());
+        Err(Unavailable::new(DeviceSpec::Auto.to_string(), reason))
+    }
+
+    fn chosen_cpu(variant: CpuVariant, why: String) -> Self {
         let info = DeviceInfo {
-            spec: DeviceSpec::from(cpu).to_string(),
+            spec: DeviceSpec::from(variant).to_string(),
             kind: DeviceKind::Cpu,
             name: cpu_name().to_owned(),
-            variant: cpu.name().to_owned(),
+            variant: variant.name().to_owned(),
             why,
         };
+        Self::chosen(info, Chip::Cpu(variant))
+    }
+
+    fn chosen_cuda(cuda: Cuda, why: String) -> Self {
+        let info = DeviceInfo {
+            spec: cuda.name().to_owned(),
+            kind: DeviceKind::Cuda,
+            name: cuda.info().name.clone(),
+            variant: cuda.info().architecture(),
+            why,
+        };
+        Self::chosen(info, Chip::Cuda(cuda))
+    }
+
+    fn chosen(info: DeviceInfo, chip: Chip) -> Self {
         tracing::info!(device = %info.spec, name = %info.name, why = %info.why, "device chosen");
-        Ok(Self { info, cpu })
+        Self { info, chip }
     }
 
     /// Every device that this build knows of, with what it can do or why it cannot be had.
@@ -126,9 +228,18 @@ impl Device {
     /// The instruction set of the kernels, if this is the processor.
     #[must_use]
     pub const fn cpu_variant(&self) -> Option<CpuVariant> {
-        match self.info.kind {
-            DeviceKind::Cpu => Some(self.cpu),
-            _ => None,
+        match self.chip {
+            Chip::Cpu(variant) => Some(variant),
+            Chip::Cuda(_) => None,
+        }
+    }
+
+    /// The GPU, if this is one of NVIDIA's.
+    #[must_use]
+    pub const fn cuda(&self) -> Option<&Cuda> {
+        match &self.chip {
+            Chip::Cuda(cuda) => Some(cuda),
+            Chip::Cpu(_) => None,
         }
     }
 }
@@ -158,9 +269,10 @@ mod tests {
 
     #[test]
     fn auto_takes_the_best_and_says_why() {
-        let device = open("auto").unwrap();
+        let device = Device::open_for(&DeviceSpec::Auto, &[DeviceKind::Cpu]).unwrap();
         assert_eq!(device.cpu_variant(), Some(CpuVariant::best()));
         assert_eq!(device.kind(), DeviceKind::Cpu);
+        assert!(device.cuda().is_none());
         assert!(device.info().why.starts_with("auto: "));
         assert_eq!(device.info().spec, format!("cpu:{}", CpuVariant::best()));
         // The concrete name gives the same device again.
@@ -168,6 +280,35 @@ mod tests {
             open(&device.info().spec).unwrap().cpu_variant(),
             device.cpu_variant()
         );
+    }
+
+    #[test]
+    fn auto_takes_the_gpu_or_says_why_not() {
+        let device = open("auto").unwrap();
+        match Cuda::open(0) {
+            Ok(_) => {
+                assert_eq!(device.info().spec, "cuda:0");
+                assert!(device.cuda().is_some() && device.cpu_variant().is_none());
+            }
+            Err(error) => {
+                assert_eq!(device.cpu_variant(), Some(CpuVariant::best()));
+                assert!(device.info().why.ends_with(&error.reason), "{device:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn work_without_an_engine_is_refused_and_never_chosen() {
+        let cpu_only = [DeviceKind::Cpu];
+        for spec in ["cuda", "cuda:1", "wgpu"] {
+            let refused = Device::open_for(&spec.parse().unwrap(), &cpu_only).unwrap_err();
+            assert_eq!(refused.device, spec);
+            assert!(refused.reason.ends_with("which runs on: cpu"), "{refused}");
+        }
+        let refused = Device::open_for(&DeviceSpec::Auto, &[]).unwrap_err();
+        assert_eq!(refused.device, "auto");
+        let refused = Device::open_for(&"cpu".parse().unwrap(), &[DeviceKind::Cuda]);
+        assert!(refused.unwrap_err().reason.contains("no cpu engine"));
     }
 
     #[test]
@@ -187,8 +328,7 @@ mod tests {
     #[test]
     fn what_this_build_lacks_is_refused_in_words() {
         for (spec, words) in [
-            ("cuda", "this build has no CUDA engine"),
-            ("cuda:3", "this build has no CUDA engine"),
+            ("cuda:4294967295", "NVIDIA"),
             ("wgpu", "this build has no wgpu engine"),
             ("wgpu:llvmpipe", "this build has no wgpu engine"),
             ("cpu:adx", "msm"),

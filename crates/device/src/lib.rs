@@ -48,9 +48,10 @@
 //! plan.check(MemoryLimit::explicit(1 << 30).bytes())?;
 //! # Ok::<(), fieldspar_device::OutOfMemory>(())
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod cpu;
+pub mod cuda;
 mod device;
 mod error;
 mod expect;

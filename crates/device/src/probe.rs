@@ -3,9 +3,8 @@
 
 use serde::Serialize;
 
-use crate::{CpuVariant, DeviceKind, DeviceSpec, host, total_memory};
+use crate::{CpuVariant, DeviceKind, DeviceSpec, cuda, host, total_memory};
 
-pub(crate) const NO_CUDA: &str = "this build has no CUDA engine";
 pub(crate) const NO_WGPU: &str = "this build has no wgpu engine";
 pub(crate) const ADX_REASON: &str =
     "the adx variant is for the big-integer arithmetic of msm, which this build does not have";
@@ -18,6 +17,8 @@ pub struct Limits {
     pub vector_bits: Option<u32>,
     /// Cores that this process may use.
     pub cores: Option<usize>,
+    /// Multiprocessors of a GPU.
+    pub multiprocessors: Option<u32>,
     /// Bytes of the largest single buffer.
     pub max_buffer_bytes: Option<u64>,
 }
@@ -80,7 +81,7 @@ fn cpu(variant: CpuVariant) -> Probe {
                 CpuVariant::Avx512 => Some(512),
             },
             cores: Some(host::cores()),
-            max_buffer_bytes: None,
+            ..Limits::default()
         },
         reason,
     }
@@ -109,13 +110,7 @@ pub(crate) fn all() -> Vec<Probe> {
         "adx",
         ADX_REASON,
     ));
-    found.push(absent(
-        &DeviceSpec::Cuda(None),
-        DeviceKind::Cuda,
-        "",
-        "",
-        NO_CUDA,
-    ));
+    found.extend(cuda::probe());
     found.push(absent(
         &DeviceSpec::Wgpu(None),
         DeviceKind::Wgpu,

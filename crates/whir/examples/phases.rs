@@ -1,4 +1,4 @@
-//! Where the time of one proof goes: `phases N FOLD RATE [RUNS] [VARIANT]`.
+//! Where the time of one proof goes: `phases N FOLD RATE [RUNS] [VARIANT|cuda]`.
 //!
 //! Degree 4, capacity, level 90, 16 bits of proof of work and the `article` rate schedule: the
 //! setting of the published comparison. `cargo run --release --example phases -- 22 4 1`.
@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use fieldspar_device::CpuVariant;
+use fieldspar_device::cuda::Cuda;
 use fieldspar_whir::cpu::CpuEngine;
+use fieldspar_whir::cuda::CudaEngine;
 use fieldspar_whir::engine::Engine;
 use fieldspar_whir::field::{EF4, F};
 use fieldspar_whir::input::{Encoding, Input};
@@ -20,13 +22,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         args.get(i).map_or(Ok(default), |a| a.parse())
     };
     let (n, fold, rate, runs) = (number(0, 20)?, number(1, 4)?, number(2, 1)?, number(3, 5)?);
-    let variant = match args.get(4) {
-        Some(name) => CpuVariant::ALL
-            .into_iter()
-            .find(|v| v.name() == name)
-            .ok_or("no such variant")?,
-        None => CpuVariant::best(),
-    };
     let mut params = Params {
         security_level: 90,
         assumption: Assumption::Capacity,
@@ -39,8 +34,40 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(level) = params.max_security_level(n) {
         params.security_level = level.min(90);
     }
-    let engine = CpuEngine::new(variant)?;
-    let profile = Engine::<EF4>::profile(&engine).clone();
+    match args.get(4).map(String::as_str) {
+        Some("cuda") => {
+            let cuda = Cuda::open(0)?;
+            let engine = CudaEngine::new(&cuda)?;
+            measure(&engine, cuda.name(), &params, (n, fold, rate), runs)
+        }
+        name => {
+            let variant = match name {
+                Some(name) => CpuVariant::ALL
+                    .into_iter()
+                    .find(|v| v.name() == name)
+                    .ok_or("no such variant")?,
+                None => CpuVariant::best(),
+            };
+            let engine = CpuEngine::new(variant)?;
+            measure(
+                &engine,
+                &format!("cpu:{variant}"),
+                &params,
+                (n, fold, rate),
+                runs,
+            )
+        }
+    }
+}
+
+fn measure<E: Engine<EF4>>(
+    engine: &E,
+    device: &str,
+    params: &Params,
+    (n, fold, rate): (usize, usize, usize),
+    runs: usize,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let profile = engine.profile().clone();
     let mut all: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for run in 0..=runs {
         let mut x = 0x9e37_79b9_7f4a_7c15_u64 ^ (run as u64 + 1);
@@ -60,16 +87,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         profile.clear();
         // inside the pool, so that the main thread works too
         let proved = rayon::scope(|_| {
-            prove::<EF4, _>(&engine, &params, input, |n| random_point(run as u64, n))
+            prove::<EF4, _>(engine, params, input, |n| random_point(run as u64, n))
         })?;
         verify(&proved.file)?;
         if run == 0 {
             continue;
         }
         let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
+        let mut rest = proved.commit + proved.open;
         for (name, total) in profile.totals() {
             all.entry(name).or_default().push(ms(total));
+            rest = rest.saturating_sub(total);
         }
+        all.entry("other").or_default().push(ms(rest));
         all.entry("= commit").or_default().push(ms(proved.commit));
         all.entry("= open").or_default().push(ms(proved.open));
         all.entry("= prove")
@@ -77,7 +107,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .push(ms(proved.commit + proved.open));
     }
     println!(
-        "n {n} fold {fold} rate {rate} level {} cpu:{variant} {} threads",
+        "n {n} fold {fold} rate {rate} level {} {device} {} threads",
         params.security_level,
         rayon::current_num_threads()
     );

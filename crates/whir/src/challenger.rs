@@ -14,6 +14,7 @@ use p3_challenger::{
 };
 use p3_field::PrimeCharacteristicRing;
 
+use crate::cpu::single::{One, OwnChallenger};
 use crate::driver::Error;
 use crate::engine::{Engine, GrindTask};
 use crate::field::{Challenger, Commitment, Extension, F};
@@ -50,18 +51,25 @@ impl Fuse {
     }
 }
 
-/// A borrowed transcript whose proofs of work run on an engine.
+/// A borrowed transcript whose proofs of work run on an engine. The caller's own takes up where this
+/// one ends.
 pub(crate) struct Transcript<'a, EF: Extension, E: Engine<EF>> {
-    inner: &'a mut Challenger,
+    inner: OwnChallenger,
+    borrowed: &'a mut Challenger,
     engine: &'a E,
     fuse: &'a Fuse,
     _extension: PhantomData<fn() -> EF>,
 }
 
 impl<'a, EF: Extension, E: Engine<EF>> Transcript<'a, EF, E> {
-    pub(crate) const fn new(inner: &'a mut Challenger, engine: &'a E, fuse: &'a Fuse) -> Self {
+    pub(crate) fn new(borrowed: &'a mut Challenger, engine: &'a E, fuse: &'a Fuse) -> Self {
+        let mut inner = OwnChallenger::new(One);
+        inner.sponge_state = borrowed.sponge_state;
+        inner.input_buffer = core::mem::take(&mut borrowed.input_buffer);
+        inner.output_buffer = core::mem::take(&mut borrowed.output_buffer);
         Self {
             inner,
+            borrowed,
             engine,
             fuse,
             _extension: PhantomData,
@@ -80,6 +88,14 @@ impl<'a, EF: Extension, E: Engine<EF>> Transcript<'a, EF, E> {
         self.engine
             .profile()
             .time("grind", || self.engine.grind(&task))
+    }
+}
+
+impl<EF: Extension, E: Engine<EF>> Drop for Transcript<'_, EF, E> {
+    fn drop(&mut self) {
+        self.borrowed.sponge_state = self.inner.sponge_state;
+        self.borrowed.input_buffer = core::mem::take(&mut self.inner.input_buffer);
+        self.borrowed.output_buffer = core::mem::take(&mut self.inner.output_buffer);
     }
 }
 

@@ -88,6 +88,7 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
         let fuse = Fuse::default();
         let mut transcript = Transcript::new(challenger, self.engine, &fuse);
         let whir = self.run(polynomial, codeword, opened, &mut transcript, &fuse);
+        drop(transcript);
         fuse.finish()?;
         Ok(PcsProof {
             whir: WhirProof {

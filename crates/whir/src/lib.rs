@@ -47,6 +47,7 @@
 mod challenger;
 mod claims;
 pub mod cpu;
+pub mod cuda;
 pub mod driver;
 pub mod engine;
 pub mod error;

@@ -1,7 +1,7 @@
 //! Whether the kernels of one CPU variant compute, on this very machine, what Plonky3 computes.
 //!
 //! Seconds at most: one permutation, one encoding, one Merkle root, one proof of work, and one
-//! small proof that p3-whir's verifier reads.
+//! small proof that p3-whir's verifier reads. That of a GPU is [`crate::cuda::selftest`].
 #![forbid(unsafe_code)]
 
 use fieldspar_device::CpuVariant;
@@ -18,10 +18,12 @@ use crate::cpu::isa::{Isa, Kernel, Variant};
 use crate::cpu::merkle::Tree;
 use crate::cpu::ntt::{MessageOrder, encode};
 use crate::cpu::poseidon2::{WIDTH, constants, permute};
-use crate::field::{EF5, F, Perm};
+use crate::engine::Engine;
+use crate::field::{Commitment, EF5, F, Perm};
 use crate::input::{Encoding, Input};
 use crate::params::Params;
 use crate::pcs::mmcs;
+use crate::proof::ProofFile;
 use crate::statement::{prove, random_point, verify};
 
 /// What is compared, in this order.
@@ -38,7 +40,7 @@ pub const OPERATIONS: [&str; 5] = [
 #[error("{operation} differs from Plonky3: {reason}")]
 #[non_exhaustive]
 pub struct SelfTestFailure {
-    /// One of [`OPERATIONS`], or `device` where the variant cannot run.
+    /// One of [`OPERATIONS`], or `device` where it cannot run.
     pub operation: &'static str,
     /// What was found.
     pub reason: String,
@@ -48,7 +50,9 @@ pub struct SelfTestFailure {
 const ROWS: usize = 64;
 const COLUMNS: usize = 16;
 /// Tried one after the other by the reference, so few.
-const POW_BITS: usize = 8;
+pub(crate) const POW_BITS: usize = 8;
+/// The word of the state that the witness takes.
+pub(crate) const SLOT: usize = 3;
 /// Variables of the polynomial that is proven.
 const VARIABLES: usize = 10;
 
@@ -70,14 +74,15 @@ pub fn selftest(variant: CpuVariant) -> Result<(), SelfTestFailure> {
     let codeword = encoding(kernels)?;
     merkle_root(kernels, codeword)?;
     proof_of_work(kernels, &perm)?;
-    whole_proof(variant)
+    let engine = CpuEngine::new(variant).map_err(|e| failure(OPERATIONS[4], e.to_string()))?;
+    whole_proof(&engine).map(drop)
 }
 
-const fn failure(operation: &'static str, reason: String) -> SelfTestFailure {
+pub(crate) const fn failure(operation: &'static str, reason: String) -> SelfTestFailure {
     SelfTestFailure { operation, reason }
 }
 
-fn elements(seed: u32, count: usize) -> Vec<F> {
+pub(crate) fn elements(seed: u32, count: usize) -> Vec<F> {
     let mut x = seed;
     (0..count)
         .map(|_| {
@@ -130,10 +135,20 @@ fn permutation(kernels: Variant, perm: &Perm) -> Result<(), SelfTestFailure> {
 fn encoding(kernels: Variant) -> Result<Vec<F>, SelfTestFailure> {
     let message = elements(2, ROWS * COLUMNS);
     let found = encode(kernels, &message, COLUMNS, MessageOrder::RowMajor, 1);
+    same_codeword(message, COLUMNS, &found)?;
+    Ok(found)
+}
+
+/// Whether `found` is the codeword of rate 1/2 of a message with rows of `columns` elements.
+pub(crate) fn same_codeword(
+    message: Vec<F>,
+    columns: usize,
+    found: &[F],
+) -> Result<(), SelfTestFailure> {
     let mut padded = message;
-    padded.resize(2 * ROWS * COLUMNS, F::ZERO);
+    padded.resize(2 * padded.len(), F::ZERO);
     let expected = Radix2DFTSmallBatch::default()
-        .dft_batch(RowMajorMatrix::new(padded, COLUMNS))
+        .dft_batch(RowMajorMatrix::new(padded, columns))
         .to_row_major_matrix()
         .values;
     match found.iter().zip(&expected).position(|(a, b)| a != b) {
@@ -144,34 +159,56 @@ fn encoding(kernels: Variant) -> Result<Vec<F>, SelfTestFailure> {
         None if found.len() != expected.len() => {
             Err(failure(OPERATIONS[1], "another length".to_owned()))
         }
-        None => Ok(found),
+        None => Ok(()),
     }
 }
 
 fn merkle_root(kernels: Variant, codeword: Vec<F>) -> Result<(), SelfTestFailure> {
     let found = Tree::build(kernels, &[&codeword], COLUMNS, 0).cap();
-    let (expected, _) = mmcs(0).commit(vec![RowMajorMatrix::new(codeword, COLUMNS)]);
-    match found == expected {
+    same_root(codeword, COLUMNS, &found)
+}
+
+/// Whether `found` is the root over the rows of `columns` elements of a codeword.
+pub(crate) fn same_root(
+    codeword: Vec<F>,
+    columns: usize,
+    found: &Commitment,
+) -> Result<(), SelfTestFailure> {
+    let (expected, _) = mmcs(0).commit(vec![RowMajorMatrix::new(codeword, columns)]);
+    match *found == expected {
         true => Ok(()),
         false => Err(failure(OPERATIONS[2], "another root".to_owned())),
     }
 }
 
 fn proof_of_work(kernels: Variant, perm: &Perm) -> Result<(), SelfTestFailure> {
-    const SLOT: usize = 3;
-    /// The word whose low bits the transcript samples.
-    const SAMPLED: usize = 7;
-    let mut state: [F; WIDTH] = [F::ZERO; WIDTH];
+    let state = pow_state();
+    same_witness(perm, state, grind(kernels, state, SLOT, POW_BITS))
+}
+
+/// The state that the search for a witness starts from.
+pub(crate) fn pow_state() -> [F; WIDTH] {
+    let mut state = [F::ZERO; WIDTH];
     for (word, x) in state.iter_mut().zip(elements(3, WIDTH)) {
         *word = x;
     }
+    state
+}
+
+/// Whether `found` is the smallest witness.
+pub(crate) fn same_witness(
+    perm: &Perm,
+    state: [F; WIDTH],
+    found: Option<F>,
+) -> Result<(), SelfTestFailure> {
+    /// The word whose low bits the transcript samples.
+    const SAMPLED: usize = 7;
     let expected = (0..F::ORDER_U32).map(F::new).find(|&witness| {
         let mut state = state;
         state[SLOT] = witness;
         perm.permute_mut(&mut state);
         state[SAMPLED].as_canonical_u32().trailing_zeros() as usize >= POW_BITS
     });
-    let found = grind(kernels, state, SLOT, POW_BITS);
     match found == expected {
         true => Ok(()),
         false => Err(failure(
@@ -181,18 +218,19 @@ fn proof_of_work(kernels: Variant, perm: &Perm) -> Result<(), SelfTestFailure> {
     }
 }
 
-fn whole_proof(variant: CpuVariant) -> Result<(), SelfTestFailure> {
+/// One proof, verified.
+pub(crate) fn whole_proof<E: Engine<EF5>>(engine: &E) -> Result<ProofFile<EF5>, SelfTestFailure> {
     let wrong = |reason: String| failure(OPERATIONS[4], reason);
-    let engine = CpuEngine::new(variant).map_err(|e| wrong(e.to_string()))?;
     let params = Params::default();
     let input = Input {
         elements: elements(4, 1 << VARIABLES),
         true_len: 1 << VARIABLES,
         encoding: Encoding::U32,
     };
-    let proved = prove::<EF5, _>(&engine, &params, input, |n| random_point(0, n))
+    let proved = prove::<EF5, _>(engine, &params, input, |n| random_point(0, n))
         .map_err(|e| wrong(e.to_string()))?;
-    verify(&proved.file).map_err(|e| wrong(e.to_string()))
+    verify(&proved.file).map_err(|e| wrong(e.to_string()))?;
+    Ok(proved.file)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::driver::{Error, Opening};
 use crate::engine::Engine;
 use crate::error::{InputError, ParamsError};
 use crate::field::{Challenger, Extension, F};
-use crate::input::Input;
+use crate::input::{Encoding, Input};
 use crate::params::Params;
 use crate::pcs::{P3Whir, challenger, mmcs};
 use crate::proof::{ProofFile, Statement, preamble};
@@ -137,7 +137,48 @@ pub fn prove<EF: Extension, E: Engine<EF>>(
 ) -> Result<Proved<EF>, ProveError> {
     let (true_len, encoding) = (input.true_len, input.encoding);
     let own_variables = input.elements.len().max(1).next_power_of_two().ilog2() as usize;
+    let committed = params.config::<EF>(own_variables)?.num_variables();
+    let (evaluations, _) = input.padded(committed)?;
+    let origin = Origin {
+        own_variables,
+        true_len,
+        encoding,
+    };
+    prove_loaded(engine, params, origin, || engine.load(evaluations), point)
+}
+
+/// What the statement says of the input that a polynomial came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Variables of the input itself, before it was padded to the first fold.
+    pub own_variables: usize,
+    /// Elements of the input.
+    pub true_len: u64,
+    /// How it was encoded.
+    pub encoding: Encoding,
+}
+
+/// [`prove`] for a polynomial that comes to the engine in another way: from page-locked memory, or
+/// already in the device's own. `load` gives all the values that are committed to, padding included,
+/// and its time counts as part of the commitment.
+///
+/// # Errors
+///
+/// As [`prove`].
+pub fn prove_loaded<EF: Extension, E: Engine<EF>>(
+    engine: &E,
+    params: &Params,
+    origin: Origin,
+    load: impl FnOnce() -> Result<E::Polynomial, Error>,
+    point: impl FnOnce(usize) -> Vec<EF>,
+) -> Result<Proved<EF>, ProveError> {
+    let Origin {
+        own_variables,
+        true_len,
+        encoding,
+    } = origin;
     let config = params.config::<EF>(own_variables)?;
+    let n = config.num_variables();
     let given = point(own_variables);
     if given.len() != own_variables {
         return Err(ProveError::Point {
@@ -145,7 +186,6 @@ pub fn prove<EF: Extension, E: Engine<EF>>(
             found: given.len(),
         });
     }
-    let (evaluations, n) = input.padded(config.num_variables())?;
     let mut point = EF::zero_vec(n - own_variables);
     point.extend(given);
 
@@ -161,7 +201,7 @@ pub fn prove<EF: Extension, E: Engine<EF>>(
     challenger.observe_slice(&preamble(params, n, true_len, encoding)?);
 
     let start = Instant::now();
-    let polynomial = engine.load(evaluations)?;
+    let polynomial = load()?;
     let (commitment, codeword) = engine
         .commit(&polynomial, opening.first_code())
         .map_err(ProveError::Prover)?;

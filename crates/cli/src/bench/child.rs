@@ -1,6 +1,7 @@
 //! The process that proves: ours, behind the protocol of [`super::protocol`].
 //!
-//! One process a row, so that its peak memory is the row's own.
+//! One process a row, so that its peak memory is the row's own. A GPU stays open from proof to proof,
+//! and takes its input from page-locked memory, into which it was put before the time begins.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -8,47 +9,70 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fieldspar_device::{Device, DeviceSpec};
+use fieldspar_device::cuda::Pinned;
 use fieldspar_whir::cpu::CpuEngine;
+use fieldspar_whir::cuda::CudaEngine;
 use fieldspar_whir::engine::Engine;
 use fieldspar_whir::field::{EF4, EF5, Extension};
 use fieldspar_whir::input::{Encoding, Input, read_file};
 use fieldspar_whir::params::ExtensionDegree;
 use fieldspar_whir::proof::WhirPcsProof;
-use fieldspar_whir::statement::{prove, random_point, verify};
+use fieldspar_whir::statement::{
+    Origin, ProveError, Proved, prove, prove_loaded, random_point, verify,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::protocol::{Answer, Request, Run, Task};
+use crate::engine::{AnyEngine, Prover};
+
+/// Opens a device that a task or the parent names.
+fn open(spec: &str) -> Result<Prover, String> {
+    let spec = spec.parse().map_err(|e| format!("{e}"))?;
+    Prover::open(&spec).map_err(|e| e.message)
+}
 
 /// The engine of a CPU device.
 pub(super) fn engine(spec: &str) -> Result<CpuEngine, String> {
-    let spec: DeviceSpec = spec.parse().map_err(|e| format!("{e}"))?;
-    let device = Device::open(&spec).map_err(|e| e.to_string())?;
-    let variant = device
-        .cpu_variant()
-        .ok_or_else(|| format!("{spec} has no engine for whir"))?;
-    CpuEngine::new(variant).map_err(|e| e.to_string())
+    match open(spec)?.engine {
+        AnyEngine::Cpu(engine) => Ok(engine),
+        AnyEngine::Cuda(_) => Err(format!("{spec} is not the processor")),
+    }
+}
+
+/// The engine with the input where the time begins.
+enum Side {
+    Cpu(CpuEngine, Input),
+    /// All that is committed to, padding included.
+    Cuda(CudaEngine, Pinned<u32>),
 }
 
 struct Job {
     task: Task,
-    engine: CpuEngine,
-    input: Input,
+    side: Side,
+    device_open_ms: f64,
 }
 
 impl Job {
-    fn new(task: Task) -> Result<Self, String> {
-        let engine = engine(&task.device)?;
+    fn new(task: Task, prover: Prover) -> Result<Self, String> {
         let input = read_file(Path::new(&task.input), Encoding::U32).map_err(|e| e.to_string())?;
         if input.elements.len() != 1 << task.n {
             return Err(format!("{}: not 2^{} elements", task.input, task.n));
         }
+        let side = match prover.engine {
+            AnyEngine::Cpu(engine) => Side::Cpu(engine, input),
+            AnyEngine::Cuda(engine) => {
+                let committed = task.params.padded_num_variables(task.n);
+                let (values, _) = input.padded(committed).map_err(|e| e.to_string())?;
+                let pinned = engine.pin(&values).map_err(|e| e.to_string())?;
+                Side::Cuda(engine, pinned)
+            }
+        };
         Ok(Self {
             task,
-            engine,
-            input,
+            side,
+            device_open_ms: ms(prover.opening),
         })
     }
 
@@ -64,15 +88,46 @@ impl Job {
         CpuEngine: Engine<EF>,
         WhirPcsProof<EF>: Serialize,
     {
-        // The rival keeps its table from run to run and proves a copy of it; so does this.
-        let input = self.input.clone();
-        let profile = Engine::<EF>::profile(&self.engine);
+        let Task { params, seed, .. } = &self.task;
+        let point = |n| random_point(*seed, n);
+        match &self.side {
+            Side::Cpu(engine, input) => {
+                // The rival keeps its table from run to run and proves a copy of it; so does this.
+                let input = input.clone();
+                self.measured::<EF, _>(engine, || prove(engine, params, input, point))
+            }
+            Side::Cuda(engine, values) => {
+                let origin = Origin {
+                    own_variables: self.task.n,
+                    true_len: 1 << self.task.n,
+                    encoding: Encoding::U32,
+                };
+                let load = || engine.load_pinned(values);
+                engine.cuda().reset_high_water();
+                let run = self.measured::<EF, _>(engine, || {
+                    prove_loaded(engine, params, origin, load, point)
+                })?;
+                Ok(Run {
+                    peak_device_memory_bytes: Some(engine.cuda().pool().high_water_bytes),
+                    ..run
+                })
+            }
+        }
+    }
+
+    /// One proof, measured and then verified.
+    fn measured<EF: Extension, E: Engine<EF>>(
+        &self,
+        engine: &E,
+        prove: impl FnOnce() -> Result<Proved<EF>, ProveError>,
+    ) -> Result<Run, String>
+    where
+        WhirPcsProof<EF>: Serialize,
+    {
+        let profile = engine.profile();
         profile.clear();
         reset_peak();
-        let proved = prove::<EF, _>(&self.engine, &self.task.params, input, |n| {
-            random_point(self.task.seed, n)
-        })
-        .map_err(|e| e.to_string())?;
+        let proved = prove().map_err(|e| e.to_string())?;
         let peak_memory_bytes = peak();
         let phases: std::collections::BTreeMap<String, f64> = profile
             .totals()
@@ -99,6 +154,8 @@ impl Job {
             peak_memory_bytes,
             phases,
             file_bytes: file.len() as u64,
+            peak_device_memory_bytes: None,
+            device_open_ms: Some(self.device_open_ms),
         })
     }
 }
@@ -127,7 +184,28 @@ fn peak() -> u64 {
         .map_or(0, |kib| kib * 1024)
 }
 
-fn answer(job: &mut Option<Job>, request: Request) -> Result<Value, String> {
+/// What is kept from request to request.
+#[derive(Default)]
+struct State {
+    job: Option<Job>,
+    /// The last GPU: opening it anew would take its memory anew, in the next proof's time.
+    gpu: Option<Prover>,
+}
+
+impl State {
+    fn prover(&mut self, spec: &str) -> Result<Prover, String> {
+        match &self.gpu {
+            Some(gpu) if gpu.device.info().spec == spec => Ok(gpu.clone()),
+            _ => {
+                let prover = open(spec)?;
+                self.gpu = prover.cuda().is_some().then(|| prover.clone());
+                Ok(prover)
+            }
+        }
+    }
+}
+
+fn answer(state: &mut State, request: Request) -> Result<Value, String> {
     match request {
         Request::Info | Request::Quit => Ok(json!({
             "name": "fieldspar",
@@ -136,12 +214,13 @@ fn answer(job: &mut Option<Job>, request: Request) -> Result<Value, String> {
         })),
         Request::Prepare(task) => {
             // The old one goes first: two of the largest size need not fit in memory.
-            *job = None;
-            *job = Some(Job::new(*task)?);
+            state.job = None;
+            let prover = state.prover(&task.device)?;
+            state.job = Some(Job::new(*task, prover)?);
             Ok(json!({}))
         }
         Request::Run => {
-            let job = job.as_ref().ok_or("nothing is prepared")?;
+            let job = state.job.as_ref().ok_or("nothing is prepared")?;
             // On a worker thread, as in the rival: called from outside the pool, every parallel
             // call wakes a sleeping worker and waits for it.
             let run = rayon::scope(|_| job.run())?;
@@ -155,7 +234,7 @@ fn answer(job: &mut Option<Job>, request: Request) -> Result<Value, String> {
 
 /// Answers requests until there are no more.
 pub(super) fn serve(input: impl BufRead, mut output: impl Write) -> std::io::Result<()> {
-    let mut job = None;
+    let mut state = State::default();
     for line in input.lines() {
         let line = line?;
         if line.trim().is_empty() {
@@ -163,7 +242,7 @@ pub(super) fn serve(input: impl BufRead, mut output: impl Write) -> std::io::Res
         }
         let result = match serde_json::from_str(&line) {
             Ok(Request::Quit) => break,
-            Ok(request) => answer(&mut job, request),
+            Ok(request) => answer(&mut state, request),
             Err(e) => Err(format!("bad request: {e}")),
         };
         serde_json::to_writer(&mut output, &Answer::from(result))?;

@@ -15,6 +15,9 @@ pub(crate) enum Grid {
     Full,
     /// The four rows that the README's ratios come from.
     Reach,
+    /// What one GPU is measured by: n = 20 to 27, from the memory of a small card to that of a large
+    /// one.
+    Gpu,
 }
 
 impl Grid {
@@ -64,6 +67,14 @@ pub(crate) fn points(grid: Grid) -> Vec<Point> {
         Grid::Reach => cross(20, &[4], &[1])
             .chain(cross(22, &[1, 4], &[1]))
             .chain(cross(24, &[4], &[1]))
+            .collect(),
+        Grid::Gpu => cross(20, &[1, 4], &[1])
+            .chain(cross(22, &[1, 4], &[1]))
+            .chain(cross(22, &[1], &[6]))
+            .chain(cross(22, &[6], &[5]))
+            .chain(cross(24, &[1, 3, 4], &[1]))
+            .chain(cross(26, &[4], &[1]))
+            .chain(cross(27, &[4], &[1]))
             .collect(),
     };
     points.sort_unstable();
@@ -153,6 +164,7 @@ mod tests {
             .map(|p| (p.n, p.fold, p.rate))
             .collect();
         assert_eq!(reach, [(20, 4, 1), (22, 1, 1), (22, 4, 1), (24, 4, 1)]);
+        assert_eq!((points(Grid::Gpu).len(), count(Grid::Gpu, 22)), (11, 4));
     }
 
     #[test]
@@ -172,6 +184,17 @@ mod tests {
                 assert!(found.is_some(), "{point:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_largest_rows_run_below_the_level_asked_for() {
+        let levels: Vec<_> = points(Grid::Gpu)
+            .into_iter()
+            .map(|p| level(&Setting::published().params(p), p.n).map(|(level, _)| level))
+            .filter(|&level| level != Some(90))
+            .collect();
+        // 22/1/6, 22/6/5, 26/4/1 and 27/4/1
+        assert_eq!(levels, [Some(83), Some(85), Some(89), Some(86)]);
     }
 
     #[test]

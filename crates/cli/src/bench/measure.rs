@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use fieldspar_device::DeviceSpec;
+use fieldspar_whir::cuda::plan::memory_plan;
 use fieldspar_whir::params::Params;
 use fieldspar_whir::plan::plan;
 
@@ -24,6 +26,11 @@ pub(super) struct Contest {
     pub(super) seed: u64,
     /// Bytes that the sides may hold together.
     pub(super) memory: u64,
+}
+
+/// Whether it is a GPU of NVIDIA's, with memory of its own.
+fn is_gpu(device: &str) -> bool {
+    matches!(device.parse(), Ok(DeviceSpec::Cuda(_)))
 }
 
 impl Contest {
@@ -87,11 +94,12 @@ impl Contest {
             )));
         };
         let sides = self.ours.len() + self.rivals.len();
-        // p3-whir holds about twice what the plan says of us.
+        let gpus = self.ours.iter().filter(|(d, _)| is_gpu(d)).count();
+        // p3-whir holds about twice what the plan says of us; beside a GPU there is next to nothing.
         let need = plan(&params, point.n)?
             .peak_memory_bytes
             .saturating_mul(2)
-            .saturating_mul(sides as u64);
+            .saturating_mul((sides - gpus) as u64);
         let alternated = sides == 1 || need < self.memory;
         if !alternated {
             warnings.push(format!(
@@ -155,6 +163,7 @@ impl Contest {
         drop(peers);
         let (ours, theirs) = results.split_at(self.ours.len());
         let work = Work::of(&params, point.n)?;
+        let device_memory = memory_plan(&params, point.n)?.peak_bytes();
         let rows = self
             .ours
             .iter()
@@ -171,6 +180,7 @@ impl Contest {
                     params: &params,
                     requested_level,
                     device,
+                    planned_device_memory: is_gpu(device).then_some(device_memory),
                     threads: self.threads,
                     alternated,
                     warnings: &warnings,

@@ -156,6 +156,12 @@ pub(crate) struct Run {
     /// The proof file, statement included; 0 from a rival.
     #[serde(default)]
     pub(crate) file_bytes: u64,
+    /// The most that was held of a device's own memory; none on the processor.
+    #[serde(default)]
+    pub(crate) peak_device_memory_bytes: Option<u64>,
+    /// What opening the device and loading its kernels took, before the first proof.
+    #[serde(default)]
+    pub(crate) device_open_ms: Option<f64>,
 }
 
 /// The answer to [`Request::MaxLevel`].

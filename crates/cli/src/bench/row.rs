@@ -41,6 +41,12 @@ pub(crate) struct Row {
     pub(crate) file_bytes: u64,
     /// The largest of all runs.
     pub(crate) peak_memory_bytes: u64,
+    /// The same of the device's own memory, where it has its own.
+    pub(crate) peak_device_memory_bytes: Option<u64>,
+    /// What was planned of it before any work.
+    pub(crate) planned_device_memory_bytes: Option<u64>,
+    /// What opening the device and loading its kernels took; no other time counts it.
+    pub(crate) device_open_ms: Option<f64>,
     pub(crate) rate_schedule: String,
     /// How p3-whir names the schedule of folds; the transcript binds it.
     pub(crate) folding_variant: &'static str,
@@ -138,6 +144,7 @@ pub(super) struct Subject<'a> {
     pub(super) params: &'a Params,
     pub(super) requested_level: usize,
     pub(super) device: &'a str,
+    pub(super) planned_device_memory: Option<u64>,
     pub(super) threads: usize,
     pub(super) alternated: bool,
     pub(super) warnings: &'a [String],
@@ -172,6 +179,9 @@ impl Row {
             proof_bytes: of(ours, |r| r.proof_bytes as f64) as u64,
             file_bytes: of(ours, |r| r.file_bytes as f64) as u64,
             peak_memory_bytes: peak(ours),
+            peak_device_memory_bytes: ours.iter().filter_map(|r| r.peak_device_memory_bytes).max(),
+            planned_device_memory_bytes: subject.planned_device_memory,
+            device_open_ms: ours.first().and_then(|r| r.device_open_ms),
             rate_schedule: match &params.rates {
                 RateSchedule::PerRound(rates) => format!("per-round {rates:?}"),
                 named => named.to_string(),
@@ -242,6 +252,8 @@ pub(super) mod tests {
             peak_memory_bytes: (prove_ms as u64) << 20,
             phases: [("encode".into(), 3.0), ("grind".into(), 2.0)].into(),
             file_bytes: 1200,
+            peak_device_memory_bytes: None,
+            device_open_ms: None,
         }
     }
 
@@ -253,6 +265,7 @@ pub(super) mod tests {
             params: &params,
             requested_level: 90,
             device: "cpu:avx2",
+            planned_device_memory: None,
             threads: 2,
             alternated: true,
             warnings: &[],
@@ -319,6 +332,9 @@ pub(super) mod tests {
             "verify_ms",
             "proof_bytes",
             "peak_memory_bytes",
+            "peak_device_memory_bytes",
+            "planned_device_memory_bytes",
+            "device_open_ms",
             "rate_schedule",
             "folding_variant",
             "phases",

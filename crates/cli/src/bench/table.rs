@@ -150,6 +150,12 @@ pub(super) fn line(row: &Row) -> String {
         let equal = row.p3.iter().all(|r| r.bytes_equal);
         out.push_str(if equal { " | equal" } else { " | DIFFER" });
     }
+    if let (Some(peak), Some(planned)) = (
+        row.peak_device_memory_bytes,
+        row.planned_device_memory_bytes,
+    ) {
+        let _ = write!(out, " | device {} of {} MiB", mib(peak), mib(planned));
+    }
     if !row.verified {
         out.push_str(" NOT VERIFIED");
     }
@@ -201,9 +207,12 @@ mod tests {
     fn a_line_has_the_ratio_and_the_verdict() {
         let mut row = example(20, 4, 1.0);
         insta::assert_snapshot!(line(&row), @"20    4    1 cpu:avx2         12.0      10.0..14.0     10.0     6.00     6.00    1.00     1000     14 |      24.0  2.00x     30 |       24.0  2.00x | equal");
+        row.peak_device_memory_bytes = Some(3 << 20);
+        row.planned_device_memory_bytes = Some(4 << 20);
+        assert!(line(&row).ends_with("| equal | device 3 of 4 MiB"));
         row.verified = false;
         row.p3[1].bytes_equal = false;
         row.security_level = 88;
-        assert!(line(&row).ends_with("| DIFFER NOT VERIFIED (level 88)"));
+        assert!(line(&row).ends_with("| DIFFER | device 3 of 4 MiB NOT VERIFIED (level 88)"));
     }
 }

@@ -36,21 +36,22 @@ fn polynomial(n: usize, seed: u64) -> Vec<F> {
 }
 
 pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
-    let device = context.open_device()?;
+    let prover = context.open_prover()?;
     let params = args.params.params(context);
     let n = usize::from(args.n);
-    run::check(context, &params, n, 0)?;
+    let planned = run::check(context, &prover, &params, n, 0)?;
     let input = Input {
         elements: polynomial(n, args.seed),
         true_len: 1 << n,
         encoding: Encoding::U32,
     };
     let at = At::Random(args.seed);
-    let made = run::make(context, &device, &params, input, &at)?;
+    let mut made = run::make(context, &prover, &params, input, &at)?;
+    made.planned_device_memory = planned;
     let text = format!(
         "committed to a built-in polynomial of 2^{n} values, opened it at {at}, verified the proof\n\
          {}{}\n{}\nproof        {} bytes\nverified in {:.2} ms by p3-whir 0.8.0: valid\n",
-        run::device_text(&device, context),
+        run::device_text(&prover, context),
         params_args::text(&params, made.view.n),
         made.times_text(),
         made.bytes.len(),
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure
     );
     let mut fields = made.fields();
     fields.insert("at".into(), at.to_string().into());
-    Ok(Outcome::new(text, fields).on(&device))
+    Ok(Outcome::new(text, fields).on(&prover.device))
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 #![forbid(unsafe_code)]
 
 use clap::Args;
-use fieldspar_device::format_bytes;
+use fieldspar_device::{MemoryPlan, format_bytes};
+use fieldspar_whir::cuda::plan::memory_plan;
 use fieldspar_whir::plan::{Plan, plan};
 use serde_json::json;
 
@@ -20,6 +21,30 @@ pub(crate) struct PlanArgs {
     n: usize,
     #[command(flatten)]
     params: ParamsArgs,
+}
+
+/// The device's own memory: what each phase holds, and what is free.
+fn memory_text(plan: &MemoryPlan, free: u64) -> String {
+    let mut text = String::from("device memory, phase by phase\n");
+    for phase in plan.phases() {
+        text.push_str(&format!(
+            "  {:<18}{:>10.1} MiB\n",
+            phase.name,
+            mib(phase.bytes)
+        ));
+    }
+    let fits = if plan.peak_bytes() <= free {
+        "fits"
+    } else {
+        "DOES NOT FIT"
+    };
+    let (need, have) = (format_bytes(plan.peak_bytes()), format_bytes(free));
+    text.push_str(&format!("  {need} at the peak, {have} free: {fits}\n"));
+    text
+}
+
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
 }
 
 fn text(plan: &Plan, peak: u64) -> String {
@@ -48,14 +73,14 @@ fn text(plan: &Plan, peak: u64) -> String {
 }
 
 pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
-    context.unused_device()?;
+    let device = context.open_device()?;
     let params = args.params.params(context);
     let padded = params.padded_num_variables(args.n);
     let mut all = fields(params_args::fields(&params, padded));
     match plan(&params, args.n) {
         Ok(plan) => {
-            let peak = run::peak_bytes(&params, args.n)?;
-            let text = format!(
+            let peak = run::peak_bytes(&params, args.n, device.kind())?;
+            let mut text = format!(
                 "accepted\n{}{}",
                 params_args::text(&params, plan.n),
                 text(&plan, peak)
@@ -63,7 +88,17 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure
             let plan = serde_json::to_value(&plan).map_err(|e| Failure::internal(e.to_string()))?;
             all.extend(fields(plan));
             all.insert("peak_memory_bytes".into(), json!(peak));
-            Ok(Outcome::new(text, all))
+            if let Some(cuda) = device.cuda() {
+                let plan = memory_plan(&params, args.n)?;
+                let free = cuda.free_bytes()?;
+                text.push_str(&memory_text(&plan, free));
+                all.extend(fields(json!({
+                    "planned_device_memory_bytes": plan.peak_bytes(),
+                    "free_device_memory_bytes": free,
+                    "device_memory_phases": plan.phases(),
+                })));
+            }
+            Ok(Outcome::new(text, all).on(&device))
         }
         Err(error) => {
             let reason = error.to_string();
@@ -77,7 +112,7 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure
                 "peak_memory_bytes": null,
             })));
             let text = format!("REFUSED: {reason}\n{}", params_args::text(&params, padded));
-            Ok(Outcome::new(text, all).answer(false))
+            Ok(Outcome::new(text, all).on(&device).answer(false))
         }
     }
 }

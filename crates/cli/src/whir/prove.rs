@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fieldspar_whir::input::{self, Encoding};
-use fieldspar_whir::params::MAX_NUM_VARIABLES;
+use fieldspar_whir::params::{MAX_NUM_VARIABLES, Params};
 use fieldspar_whir::proof::write_file;
 use serde_json::json;
 
 use crate::context::{Context, Outcome};
+use crate::engine::Prover;
 use crate::failure::Failure;
 use crate::json::ms;
 use crate::whir::output;
@@ -58,12 +59,14 @@ fn element_bytes(path: &Path, encoding: Encoding) -> u64 {
     }
 }
 
-/// Checks parameters and memory by the length of the file alone.
+/// Checks parameters and memory by the length of the file alone; gives the bytes that are planned of
+/// the device's own memory.
 fn check(
     args: &ProveArgs,
     context: &Context,
-    params: &fieldspar_whir::params::Params,
-) -> Result<(), Failure> {
+    prover: &Prover,
+    params: &Params,
+) -> Result<Option<u64>, Failure> {
     let path = &args.input;
     let found = std::fs::metadata(path).map_err(|e| {
         Failure::input(format!("cannot read {}: {e}", path.display()))
@@ -88,7 +91,7 @@ fn check(
     let reading = length
         .saturating_add(4 * count)
         .max((4 * count).saturating_add(4 << n));
-    run::check(context, params, n, reading)
+    run::check(context, prover, params, n, reading)
 }
 
 pub(crate) fn run(args: &ProveArgs, context: &Context) -> Result<Outcome, Failure> {
@@ -97,9 +100,9 @@ pub(crate) fn run(args: &ProveArgs, context: &Context) -> Result<Outcome, Failur
     if real(&args.output).is_some_and(|output| real(&args.input) == Some(output)) {
         return Err(Failure::usage("the output would replace the input"));
     }
-    let device = context.open_device()?;
+    let prover = context.open_prover()?;
     let params = args.params.params(context);
-    check(args, context, &params)?;
+    let planned = check(args, context, &prover, &params)?;
     let input = input::read_file(&args.input, args.encoding).map_err(|e| {
         let failure = Failure::from(e);
         let path = args.input.display().to_string();
@@ -110,7 +113,8 @@ pub(crate) fn run(args: &ProveArgs, context: &Context) -> Result<Outcome, Failur
         }
     })?;
     let at = args.at.clone().unwrap_or(At::Random(0));
-    let made = run::make(context, &device, &params, input, &at)?;
+    let mut made = run::make(context, &prover, &params, input, &at)?;
+    made.planned_device_memory = planned;
     write_file(&args.output, &made.bytes, args.force)?;
     let chosen = if args.at.is_some() {
         ""
@@ -123,7 +127,7 @@ pub(crate) fn run(args: &ProveArgs, context: &Context) -> Result<Outcome, Failur
          {}{}{}commitment   {}\nvalue        {}\n\n{}\n\
          proof        {output}, {} bytes\nverified in {:.2} ms by p3-whir 0.8.0: valid\n",
         args.input.display(),
-        run::device_text(&device, context),
+        run::device_text(&prover, context),
         made.view.input_text(),
         params_args::text(&params, made.view.n),
         made.view.commitment_hex(),
@@ -136,5 +140,5 @@ pub(crate) fn run(args: &ProveArgs, context: &Context) -> Result<Outcome, Failur
     fields.insert("input".into(), json!(args.input.display().to_string()));
     fields.insert("output".into(), json!(output.to_string()));
     fields.insert("at".into(), json!(at.to_string()));
-    Ok(Outcome::new(text, fields).on(&device))
+    Ok(Outcome::new(text, fields).on(&prover.device))
 }

@@ -7,8 +7,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fieldspar_device::{Device, OutOfMemory};
-use fieldspar_whir::cpu::CpuEngine;
+use fieldspar_device::{DeviceKind, OutOfMemory, format_bytes};
 use fieldspar_whir::engine::Engine;
 use fieldspar_whir::error::ProofError;
 use fieldspar_whir::field::{EF4, EF5, Extension};
@@ -20,7 +19,8 @@ use fieldspar_whir::statement;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::context::{Context, engine};
+use crate::context::Context;
+use crate::engine::{AnyEngine, Prover};
 use crate::failure::Failure;
 use crate::json::{fields, ms};
 use crate::progress;
@@ -30,30 +30,39 @@ use crate::whir::statement::View;
 /// What the program holds beside the proof's data.
 const BASE_BYTES: u64 = 16 << 20;
 
-/// Bytes that proving `n` variables holds at the peak. Our engines have no table of weights before
-/// the first fold.
-pub(crate) fn peak_bytes(params: &Params, n: usize) -> Result<u64, Failure> {
+/// What a GPU's driver holds of the host's memory, and the buffers on the way to it, about.
+const GPU_HOST_BYTES: u64 = 384 << 20;
+
+/// Bytes of the host's memory that proving `n` variables holds at the peak. Our engines have no table
+/// of weights before the first fold; beside a GPU there are but the values on their way to it.
+pub(crate) fn peak_bytes(params: &Params, n: usize, kind: DeviceKind) -> Result<u64, Failure> {
     let mut shape = MemoryShape::new(params, n)?;
+    if kind != DeviceKind::Cpu {
+        let values = 4_u64 << shape.num_variables.min(48);
+        return Ok(values + GPU_HOST_BYTES + BASE_BYTES);
+    }
     shape.log_weights = shape.num_variables.saturating_sub(params.folds.first());
     Ok(peak_memory_bytes(&shape).saturating_add(BASE_BYTES))
 }
 
-/// Refuses, before any work, parameters that p3 refuses and a proof that memory does not hold.
-/// `reading` is what getting the input takes.
+/// Refuses, before any work, parameters that p3 refuses and a proof that memory does not hold, the
+/// host's or the device's; gives the bytes that are planned of the device's own. `reading` is what
+/// getting the input takes.
 pub(crate) fn check(
     context: &Context,
+    prover: &Prover,
     params: &Params,
     n: usize,
     reading: u64,
-) -> Result<(), Failure> {
+) -> Result<Option<u64>, Failure> {
     params.check(n)?;
-    let need = peak_bytes(params, n)?.max(reading);
+    let need = peak_bytes(params, n, prover.device.kind())?.max(reading);
     let have = context.memory_limit()?.bytes();
     if need > have {
         let what = format!("whir prove, n = {n},");
         return Err(OutOfMemory::new(what, need, have).into());
     }
-    Ok(())
+    Ok(prover.check(params, n)?.map(|plan| plan.peak_bytes()))
 }
 
 /// Base elements of each codeword that a proof commits to, in order.
@@ -76,32 +85,47 @@ pub(crate) struct Made {
     pub(crate) open: Duration,
     pub(crate) verify: Duration,
     pub(crate) phases: BTreeMap<&'static str, Duration>,
+    /// Opening the device and loading its kernels, which no other time counts.
+    pub(crate) opening: Duration,
+    /// The most that was held of the device's own memory, where it has its own.
+    pub(crate) peak_device_memory: Option<u64>,
+    /// What was planned of it.
+    pub(crate) planned_device_memory: Option<u64>,
 }
 
 /// Proves the input at a point on the device, and verifies the proof as the file will hold it.
 pub(crate) fn make(
     context: &Context,
-    device: &Device,
+    prover: &Prover,
     params: &Params,
     input: Input,
     at: &At,
 ) -> Result<Made, Failure> {
-    match params.degree {
-        ExtensionDegree::Four => make_over::<EF4>(context, device, params, input, at),
-        ExtensionDegree::Five => make_over::<EF5>(context, device, params, input, at),
+    use ExtensionDegree::{Five, Four};
+    if let Some(cuda) = prover.cuda() {
+        cuda.reset_high_water();
     }
+    let mut made = match (&prover.engine, params.degree) {
+        (AnyEngine::Cpu(cpu), Four) => make_over::<EF4, _>(context, cpu, params, input, at),
+        (AnyEngine::Cpu(cpu), Five) => make_over::<EF5, _>(context, cpu, params, input, at),
+        (AnyEngine::Cuda(gpu), Four) => make_over::<EF4, _>(context, gpu, params, input, at),
+        (AnyEngine::Cuda(gpu), Five) => make_over::<EF5, _>(context, gpu, params, input, at),
+    }?;
+    made.opening = prover.opening;
+    made.peak_device_memory = prover.cuda().map(|cuda| cuda.pool().high_water_bytes);
+    Ok(made)
 }
 
-fn make_over<EF>(
+fn make_over<EF, E>(
     context: &Context,
-    device: &Device,
+    engine: &E,
     params: &Params,
     input: Input,
     at: &At,
 ) -> Result<Made, Failure>
 where
     EF: Extension,
-    CpuEngine: Engine<EF>,
+    E: Engine<EF>,
     ProofFile<EF>: Into<AnyProofFile>,
 {
     let own = input.elements.len().max(1).next_power_of_two().ilog2() as usize;
@@ -110,16 +134,14 @@ where
     let point = point::elements::<EF>(&coordinates);
 
     let sizes = codeword_sizes(params, committed)?;
-    let engine = engine(device)?;
-    let profile = Engine::<EF>::profile(&engine).clone();
+    let profile = engine.profile().clone();
     profile.clear();
     let origin = Instant::now();
     let proved = progress::watch(context, "proving", &profile, &sizes, || {
-        statement::prove::<EF, _>(&engine, params, input, |_| point)
+        statement::prove::<EF, _>(engine, params, input, |_| point)
     })?;
     context.keep_spans(origin, profile.spans());
     let phases = profile.totals();
-    drop(engine);
 
     let broken = |e: ProofError| Failure::internal(format!("the proof cannot be encoded: {e}"));
     let bytes = proved.file.encode().map_err(broken)?;
@@ -136,6 +158,9 @@ where
         open: proved.open,
         verify,
         phases,
+        opening: Duration::ZERO,
+        peak_device_memory: None,
+        planned_device_memory: None,
     })
 }
 
@@ -170,6 +195,9 @@ impl Made {
             "grind_ms": ms(self.grind()),
             "phases": phases,
             "peak_memory_bytes": peak_memory(),
+            "device_open_ms": ms(self.opening),
+            "peak_device_memory_bytes": self.peak_device_memory,
+            "planned_device_memory_bytes": self.planned_device_memory,
             "verify_ms": ms(self.verify),
             "valid": true,
         })));
@@ -193,14 +221,26 @@ impl Made {
             rest = rest.saturating_sub(*time);
         }
         text.push_str(&line("other", rest));
+        if let (Some(peak), Some(planned)) = (self.peak_device_memory, self.planned_device_memory) {
+            text.push_str(&format!(
+                "device memory: {} at the peak, {} planned\n",
+                format_bytes(peak),
+                format_bytes(planned)
+            ));
+        }
         text
     }
 }
 
 /// The line that says what ran.
-pub(crate) fn device_text(device: &Device, context: &Context) -> String {
+pub(crate) fn device_text(prover: &Prover, context: &Context) -> String {
+    let device = &prover.device;
+    let opening = match device.kind() {
+        DeviceKind::Cpu => String::new(),
+        _ => format!(", opened in {:.0} ms", ms(prover.opening)),
+    };
     format!(
-        "device       {device}, {} threads ({})\n",
+        "device       {device}, {} threads ({}){opening}\n",
         context.threads(),
         device.info().why
     )

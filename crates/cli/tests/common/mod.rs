@@ -70,6 +70,16 @@ pub fn fieldspar(args: &[&str]) -> Run {
     finish(command().args(args))
 }
 
+/// Whether an NVIDIA GPU is here.
+pub fn has_gpu() -> bool {
+    let devices = fieldspar(&["devices", "--json"]).json()["devices"].clone();
+    let mut all = devices.as_array().unwrap().iter();
+    let found = all.any(|d| d["kind"] == "cuda" && d["available"] == true);
+    let expected = std::env::var("FIELDSPAR_EXPECT").unwrap_or_default();
+    assert!(found || !expected.contains("cuda"), "{devices}");
+    found
+}
+
 #[track_caller]
 pub fn has(value: &Value, names: &[&str]) {
     for name in names {

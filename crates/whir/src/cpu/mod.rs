@@ -13,6 +13,7 @@ mod pages;
 pub(crate) mod partial;
 mod portable;
 pub(crate) mod poseidon2;
+pub(crate) mod single;
 pub(crate) mod strided;
 pub(crate) mod sumcheck;
 pub(crate) mod table;

@@ -4,6 +4,8 @@
 pub mod files;
 pub mod lying;
 pub mod naive;
+pub mod operations;
+pub mod sets;
 pub mod tampering;
 
 use fieldspar_whir::driver::Proof;

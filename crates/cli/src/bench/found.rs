@@ -1,0 +1,113 @@
+//! The devices of a bench: which are here, and whether the rows fit into their memory.
+#![forbid(unsafe_code)]
+
+use fieldspar_device::{DeviceInfo, DeviceSpec, OutOfMemory};
+use fieldspar_whir::cuda::plan::memory_plan;
+
+use super::grid::{Point, Setting, level};
+use super::{BenchArgs, BenchError, Setup};
+use crate::context::open;
+
+/// A device that is here, and what its own memory has free, where it has its own.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) info: DeviceInfo,
+    pub(super) free: Option<u64>,
+}
+
+/// Opens each device that is named, or the best, and lets go of it: the processes that prove open
+/// theirs.
+pub(super) fn devices(args: &BenchArgs, setup: &Setup) -> Result<Vec<Found>, BenchError> {
+    let specs: Vec<DeviceSpec> = match args.devices.is_empty() {
+        true => vec![setup.device.clone()],
+        false => args
+            .devices
+            .iter()
+            .map(|d| d.parse())
+            .collect::<Result<_, _>>()?,
+    };
+    let mut found: Vec<Found> = Vec::new();
+    for spec in specs {
+        let device = open(&spec)?;
+        let info = device.info().clone();
+        let free = device.cuda().map(|cuda| cuda.free_bytes()).transpose();
+        let free = free.map_err(|e| BenchError::peer(&info.spec, e.to_string()))?;
+        if found.iter().all(|f| f.info.spec != info.spec) {
+            found.push(Found { info, free });
+        }
+    }
+    Ok(found)
+}
+
+/// Refuses rows that a device's memory does not hold, before any is measured.
+pub(super) fn check_memory(
+    setting: &Setting,
+    rows: &[Point],
+    devices: &[Found],
+) -> Result<(), BenchError> {
+    for (device, free) in devices.iter().filter_map(|d| Some((d, d.free?))) {
+        for &point in rows {
+            let mut params = setting.params(point);
+            // A row without a level is left out.
+            let Some((accepted, _)) = level(&params, point.n) else {
+                continue;
+            };
+            params.security_level = accepted;
+            memory_plan(&params, point.n)?.check(free).map_err(|e| {
+                let spec = &device.info.spec;
+                let Point { n, fold, rate } = point;
+                let what = format!("{spec}, n={n} fold {fold} rate {rate}: {}", e.what);
+                OutOfMemory::new(what, e.need, e.have)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::grid::{Grid, points};
+    use super::super::tests::parse;
+    use super::*;
+    use crate::failure::{Failure, Kind};
+
+    #[test]
+    fn a_device_is_never_replaced() {
+        let setup = Setup {
+            threads: 1,
+            table: false,
+            device: DeviceSpec::Auto,
+            memory: 0,
+            quiet: true,
+        };
+        let twice = devices(&parse(&["--devices", "cpu:portable,cpu:portable"]), &setup).unwrap();
+        assert_eq!(twice.len(), 1);
+        assert!(devices(&parse(&["--devices", "cpu:neon,cpu:adx"]), &setup).is_err());
+        assert!(devices(&parse(&["--devices", "gpu"]), &setup).is_err());
+    }
+
+    #[test]
+    fn a_row_that_a_gpu_does_not_hold_is_refused_with_need_and_have() {
+        let setup = Setup {
+            threads: 1,
+            table: false,
+            device: "cpu:portable".parse().unwrap(),
+            memory: 0,
+            quiet: true,
+        };
+        let mut found = devices(&parse(&[]), &setup).unwrap();
+        assert_eq!(found[0].free, None);
+        let rows = points(Grid::Gpu);
+        check_memory(&Setting::published(), &rows, &found).unwrap();
+        found[0].free = Some(140 << 30);
+        check_memory(&Setting::published(), &rows, &found).unwrap();
+        found[0].free = Some(1 << 30);
+        let error = check_memory(&Setting::published(), &rows, &found).unwrap_err();
+        let failure = Failure::from(error);
+        assert_eq!(failure.kind, Kind::OutOfMemory);
+        assert_eq!(failure.have, Some(1 << 30));
+        assert!(failure.need > failure.have);
+        assert!(failure.message.contains("fold"), "{}", failure.message);
+    }
+}

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fieldspar_device::parse_bytes;
 
 use crate::bench::BenchArgs;
+use crate::ceremony::{bench::BenchArgs as CeremonyBenchArgs, replay_ops::ReplayOpsArgs};
 use crate::whir::{
     demo::DemoArgs, export::ExportArgs, inspect::InspectArgs, plan::PlanArgs, prove::ProveArgs,
     verify::VerifyArgs,
@@ -99,6 +100,9 @@ pub(crate) enum Command {
     /// Commit to a multilinear polynomial, open it at a point, verify it
     #[command(subcommand)]
     Whir(WhirCommand),
+    /// Keep the record of threshold-signing ceremonies
+    #[command(subcommand)]
+    Ceremony(CeremonyCommand),
     /// Print a completion script
     Completions {
         /// The shell
@@ -127,6 +131,14 @@ pub(crate) enum WhirCommand {
     Bench(Box<BenchArgs>),
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum CeremonyCommand {
+    /// Play a stream of operations; with --json a line of counters and roots per round
+    ReplayOps(ReplayOpsArgs),
+    /// Measure the rules
+    Bench(CeremonyBenchArgs),
+}
+
 impl Command {
     /// The verb, as `command` in JSON.
     pub(crate) const fn name(&self) -> &'static str {
@@ -135,6 +147,10 @@ impl Command {
             Self::Selftest => "selftest",
             Self::Completions { .. } => "completions",
             Self::Man => "man",
+            Self::Ceremony(verb) => match verb {
+                CeremonyCommand::ReplayOps(_) => "ceremony replay-ops",
+                CeremonyCommand::Bench(_) => "ceremony bench",
+            },
             Self::Whir(verb) => match verb {
                 WhirCommand::Demo(_) => "whir demo",
                 WhirCommand::Prove(_) => "whir prove",

@@ -25,6 +25,8 @@ pub(crate) struct Outcome {
     pub(crate) device: Option<DeviceInfo>,
     /// How the process ends.
     pub(crate) exit_code: u8,
+    /// With `--json` too, `text` is what is printed: an object a line.
+    pub(crate) lines: bool,
 }
 
 impl Outcome {
@@ -34,6 +36,7 @@ impl Outcome {
             fields,
             device: None,
             exit_code: 0,
+            lines: false,
         }
     }
 

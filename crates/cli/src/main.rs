@@ -3,6 +3,7 @@
 
 mod args;
 mod bench;
+mod ceremony;
 mod context;
 mod devices;
 mod failure;
@@ -22,7 +23,7 @@ use std::time::Instant;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
-use crate::args::{Cli, Color, Command, GlobalArgs, WhirCommand};
+use crate::args::{CeremonyCommand, Cli, Color, Command, GlobalArgs, WhirCommand};
 use crate::context::{Context, Outcome};
 use crate::failure::Failure;
 
@@ -109,6 +110,10 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
         Command::Selftest => selftest::run(context),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man => manual::page(),
+        Command::Ceremony(verb) => match verb {
+            CeremonyCommand::ReplayOps(args) => ceremony::replay_ops::run(args, context),
+            CeremonyCommand::Bench(args) => ceremony::bench::run(args, context),
+        },
         Command::Whir(verb) => match verb {
             WhirCommand::Demo(args) => whir::demo::run(args, context),
             WhirCommand::Prove(args) => whir::prove::run(args, context),
@@ -123,7 +128,7 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
 
 /// Data on stdout. A reader that has gone away (`| head`) is no failure; a full disk is.
 fn print(context: &Context, command: &Command, outcome: &Outcome) -> Result<(), Failure> {
-    let text = if context.json() {
+    let text = if context.json() && !outcome.lines {
         format!("{}\n", json::object(context, command.name(), outcome))
     } else {
         outcome.text.clone()

@@ -2,3 +2,4 @@
 #![forbid(unsafe_code)]
 
 pub mod v1;
+pub mod v2;

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use super::MAX_PARTICIPANTS;
 use super::answer::Reason;
 use super::operation::{Begin, ImportKey};
 use super::state::State;
-use super::MAX_PARTICIPANTS;
 
 /// The number of participants and the threshold of a key generation or an imported key.
 fn check_shape(participants: usize, threshold: u16) -> Result<(), Reason> {

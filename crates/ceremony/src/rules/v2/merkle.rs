@@ -29,7 +29,7 @@ impl Default for Tree {
     }
 }
 
-/// Hashes padded messages, `each` blocks long or as `lengths` say.
+/// Hashes padded messages.
 fn hash_all(variant: Variant, blocks: &[Block], leaves: &mut [Leaf]) {
     variant.run_wide(Sponges(&mut [Chain {
         blocks,

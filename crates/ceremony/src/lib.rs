@@ -3,8 +3,8 @@
 //!
 //! It holds no secrets and makes no signatures. [`rules`] are state machines without clock,
 //! randomness or I/O: the same operations give the same bytes everywhere. [`rules::v1`] is byte for
-//! byte the public engine of luxfi/mpcvm, with its defects; `reference` is a plain port of it,
-//! the definition of correct.
+//! byte the public engine of luxfi/mpcvm, with its defects; [`reference`] is a plain port of it, the
+//! definition of correct. [`rules::v2`] is what to use; [`store`] keeps its state on disk.
 //!
 //! ```
 //! use fieldspar_ceremony::rules::v1::{Engine, scenario};
@@ -29,6 +29,7 @@ mod cpu;
 pub mod hex;
 pub mod reference;
 pub mod rules;
+pub mod store;
 
 pub use cpu::keccak::keccak256;
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod isa;
 pub(crate) mod keccak;
+pub(crate) mod nodes;
 mod portable;
 pub(crate) mod sponge;
 #[cfg(target_arch = "x86_64")]

@@ -143,7 +143,7 @@ impl State {
         };
         self.deadlines.insert((deadline, slot));
         self.places.insert(id, Place::Live(slot));
-        self.changed.push(slot);
+        self.touch(slot);
         Ok(accepted(id))
     }
 
@@ -258,10 +258,10 @@ impl State {
             signature,
         };
         live.messages.insert((c.round, c.index), message);
-        self.changed.push(slot);
         if live.awaited() == 0 {
             self.next_round(slot);
         }
+        self.touch(slot);
     }
 
     fn next_round(&mut self, slot: u32) {
@@ -331,7 +331,7 @@ impl State {
                 .collect(),
         });
         self.core.free.push(slot);
-        self.changed.push(slot);
+        self.touch(slot);
     }
 
     fn complain(&mut self, c: &Complaint, key: &PublicKey) -> Result<Answer, Reason> {

@@ -36,6 +36,7 @@ mod kind;
 pub mod merkle;
 mod operation;
 mod proof;
+pub mod scenario;
 mod state;
 pub mod verifier;
 mod wire;
@@ -49,7 +50,9 @@ pub use operation::{
     Operation, PublicKey, message_bytes, verifies,
 };
 pub use proof::{Consistency, Inclusion, TreeName};
-pub use state::{Archived, Evidence, Genesis, GroupKey, Live, Message, State, StateRoot};
+pub use state::{
+    Archived, Evidence, Genesis, GroupKey, Live, Message, State, StateError, StateRoot,
+};
 pub use wire::WireError;
 
 /// The most participants of a ceremony.

@@ -79,8 +79,8 @@ impl Live {
             .unwrap_or_default()
     }
 
-    pub(super) fn leaf(&self) -> [u8; 114] {
-        let mut leaf = [0; 114];
+    pub(super) fn leaf(&self) -> [u8; LIVE_LEAF] {
+        let mut leaf = [0; LIVE_LEAF];
         leaf[..32].copy_from_slice(&self.id);
         leaf[32] = self.begin.kind.number();
         leaf[33] = self.round;
@@ -88,6 +88,37 @@ impl Live {
         leaf[50..82].copy_from_slice(&self.transcript);
         leaf[82..].copy_from_slice(&self.arrivals);
         leaf
+    }
+}
+
+/// Bytes of a live ceremony's leaf.
+const LIVE_LEAF: usize = 114;
+
+/// The leaf of a slot; a free one's is empty.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LiveLeaf {
+    len: u8,
+    bytes: [u8; LIVE_LEAF],
+}
+
+impl LiveLeaf {
+    pub(super) fn of(live: Option<&Live>) -> Self {
+        match live {
+            Some(live) => Self {
+                len: LIVE_LEAF as u8,
+                bytes: live.leaf(),
+            },
+            None => Self {
+                len: 0,
+                bytes: [0; LIVE_LEAF],
+            },
+        }
+    }
+}
+
+impl AsRef<[u8]> for LiveLeaf {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[..self.len as usize]
     }
 }
 
@@ -255,8 +286,9 @@ pub struct State {
     pub(super) seen: HashSet<Digest>,
     pub(super) equivocators: HashSet<(Digest, u8, u16)>,
     pub(super) deadlines: BTreeSet<(u64, u32)>,
-    /// Slots whose leaf is not that of the tree.
-    pub(super) changed: Vec<u32>,
+    /// Slots whose leaf is not that of the tree, and the leaf, the last one of a slot counting: made
+    /// while the ceremony is in the cache.
+    pub(super) changed: Vec<(u32, LiveLeaf)>,
     /// Members, keys, live, archive, evidence, nonces.
     pub(super) trees: [Tree; TREES],
 }
@@ -290,7 +322,7 @@ impl State {
         let mut deadlines = BTreeSet::new();
         let mut changed = Vec::new();
         for (slot, live) in core.live.iter().enumerate() {
-            changed.push(index(slot));
+            changed.push((index(slot), LiveLeaf::of(live.as_deref())));
             if let Some(live) = live {
                 places.insert(live.id, Place::Live(index(slot)));
                 deadlines.insert((live.deadline(), index(slot)));
@@ -411,6 +443,16 @@ impl State {
         }
     }
 
+    /// The leaf of a slot has changed.
+    pub(super) fn touch(&mut self, slot: u32) {
+        let live = self.core.live.get(slot as usize).and_then(Option::as_deref);
+        self.changed.push((slot, LiveLeaf::of(live)));
+        // Without end where nobody asks for roots.
+        if self.changed.len() > 1 << 20 {
+            self.update_trees();
+        }
+    }
+
     /// The root. What changed since the last call is hashed now.
     pub fn root(&mut self) -> StateRoot {
         self.update_trees();
@@ -432,7 +474,6 @@ impl State {
         let Core {
             members,
             keys,
-            live,
             archive,
             evidence,
             nonces,
@@ -451,13 +492,13 @@ impl State {
         archive_tree.append(archive[archive_tree.len()..].iter().map(Archived::leaf));
         evidence_tree.append(evidence[evidence_tree.len()..].iter().map(Evidence::leaf));
         nonce_tree.append(&nonces[nonce_tree.len()..]);
-        self.changed.sort_unstable();
-        self.changed.dedup();
-        live_tree.set(self.changed.drain(..).map(|slot| {
-            let live = live[slot as usize].as_ref();
-            // A free slot's leaf is empty.
-            let leaf = live.map_or_else(Vec::new, |live| live.leaf().to_vec());
-            (slot as usize, leaf)
-        }));
+        self.changed.sort_by_key(|&(slot, _)| slot);
+        let groups = self.changed.chunk_by(|a, b| a.0 == b.0);
+        live_tree.set(
+            groups
+                .filter_map(|group| group.last())
+                .map(|(slot, leaf)| (*slot as usize, leaf)),
+        );
+        self.changed.clear();
     }
 }

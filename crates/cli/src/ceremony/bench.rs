@@ -17,7 +17,7 @@ use fieldspar_ceremony::rules::v1::{Capacities, Engine};
 use fieldspar_device::CpuVariant;
 use serde_json::{Map, Value, json};
 
-use super::Rules;
+use super::{Rules, bench_v2};
 use crate::bench::stats::median;
 use crate::context::{Context, Outcome};
 use crate::failure::{Failure, Kind};
@@ -36,6 +36,12 @@ pub(crate) enum Workload {
     Xlarge,
     /// 100 ceremonies of each kind
     Micro,
+    /// v2: the root after 10,000 changes among 1,000,000 ceremonies
+    Root,
+    /// v2: 30,000 signed messages into a store on disk
+    Live,
+    /// v2: a log of 1,000,000 operations played from nothing
+    Recovery,
 }
 
 /// Whom to measure against.
@@ -71,6 +77,7 @@ impl Workload {
             Self::Large => name == "large",
             Self::Xlarge => name == "xlarge",
             Self::Micro => name.starts_with("micro"),
+            Self::Root | Self::Live | Self::Recovery => false,
         }
     }
 }
@@ -228,7 +235,50 @@ fn row(
 }
 
 pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
-    let Rules::V1 = args.rules;
+    match args.rules {
+        Rules::V1 => run_v1(args, context),
+        Rules::V2 => run_v2(args, context),
+    }
+}
+
+fn run_v2(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
+    let device = context.open_device()?;
+    if args.vs.is_some() {
+        return Err(Failure::usage("rules v2 have no rival"));
+    }
+    let folder = tempfile::tempdir().map_err(|e| Failure::input(e.to_string()))?;
+    let wanted = |workload| args.scenario.is_none_or(|scenario| scenario == workload);
+    let mut rows = Vec::new();
+    if wanted(Workload::Root) {
+        rows.push(bench_v2::root(args.runs));
+    }
+    if wanted(Workload::Live) {
+        rows.push(bench_v2::live(folder.path(), context)?);
+    }
+    if wanted(Workload::Recovery) {
+        rows.push(bench_v2::recovery(folder.path())?);
+    }
+    if rows.is_empty() {
+        return Err(Failure::usage(
+            "rules v2 have the scenarios root, live and recovery",
+        ));
+    }
+    let text = rows
+        .iter()
+        .map(|row| {
+            format!(
+                "{:<22}{:>10.3} ms{:>12.0} operations/s\n",
+                row["scenario"].as_str().unwrap_or_default(),
+                row["ms"].as_f64().unwrap_or_default(),
+                row["ops_per_s"].as_f64().unwrap_or_default()
+            )
+        })
+        .collect();
+    let fields = json::fields(json!({"runs": args.runs, "rows": rows}));
+    Ok(Outcome::new(text, fields).on(&device))
+}
+
+fn run_v1(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
     let device = context.open_device()?;
     let variant = device.cpu_variant().ok_or_else(|| {
         let spec = &device.info().spec;
@@ -256,6 +306,11 @@ pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failur
         }
         text.push('\n');
         rows.push(row);
+    }
+    if rows.is_empty() {
+        return Err(Failure::usage(
+            "rules v1 have the scenarios small, medium, large, xlarge and micro",
+        ));
     }
     let fields = json::fields(json!({"runs": args.runs, "rows": rows}));
     Ok(Outcome::new(text, fields).on(&device))

@@ -68,7 +68,11 @@ fn next_line(source: &mut dyn BufRead) -> Result<Option<String>, Failure> {
 }
 
 pub(crate) fn run(args: &ReplayOpsArgs, context: &Context) -> Result<Outcome, Failure> {
-    let Rules::V1 = args.rules;
+    if args.rules != Rules::V1 {
+        return Err(Failure::usage(
+            "streams of operations are played by rules v1; `ceremony replay` plays a log of v2",
+        ));
+    }
     let device = context.open_device()?;
     let capacities = Capacities::new(args.ceremonies, args.shares, args.contributions)
         .map_err(|e| Failure::usage(e.to_string()))?;

@@ -186,7 +186,7 @@ fn recovered(image: Vec<u8>, prefixes: &[(u64, Digest)]) -> usize {
     let prefix = prefixes
         .iter()
         .position(|p| *p == state)
-        .expect("a prefix, with its root");
+        .unwrap_or_else(|| panic!("no prefix, or not its root"));
     // It goes on from there, and what it says then is kept.
     store.tick(1_000_000).unwrap();
     prefix

@@ -103,3 +103,105 @@ fn scenarios_are_measured() {
     assert!(row["ms"].as_f64().unwrap() > 0.0);
     assert_eq!(row["root"].as_str().unwrap().len(), 64);
 }
+
+/// Runs `ceremony` with arguments that are separated by spaces; the JSON it prints.
+fn ceremony(line: &str, code: i32) -> Value {
+    let words: Vec<&str> = line.split(' ').collect();
+    let run = fieldspar(&[&["ceremony"], &words[..], &["--json", "-q"]].concat());
+    run.exits(code).json()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_record_from_its_beginning_to_a_proof() {
+    let folder = common::Folder::new();
+    let store = folder.name("record");
+    let operator_key = folder.name("operator.key");
+    let operator = text(&ceremony(&format!("key {operator_key}"), 0)["public_key"]);
+    ceremony(
+        &format!("init --store {store} --network test --operator {operator}"),
+        0,
+    );
+    let mut keys = Vec::new();
+    for i in 0..2 {
+        let file = folder.name(&format!("{i}.key"));
+        let public = text(&ceremony(&format!("key {file}"), 0)["public_key"]);
+        let add = format!("roster add --store {store} --operator-key {operator_key} {public}");
+        assert_eq!(ceremony(&add, 0)["accepted"], true);
+        keys.push(file);
+    }
+    assert_eq!(
+        ceremony(&format!("roster list --store {store}"), 0)["members"][1]
+            .as_str()
+            .unwrap()
+            .len(),
+        64
+    );
+    let by = format!("--store {store} --operator-key");
+    let shape = "--kind corona-keygen --threshold 2 --participants 0,1 --deadlines 10,20";
+    let stranger = &keys[0];
+    let refused = ceremony(&format!("begin {by} {stranger} {shape}"), 1);
+    assert!(text(&refused["reason"]).contains("operator"));
+    let begun = ceremony(&format!("begin {by} {operator_key} {shape}"), 0);
+    let id = text(&begun["id"]);
+    let sign = |party: usize, payload: &str| {
+        let key = &keys[party];
+        let what = format!("--ceremony {id} --kind corona-keygen --round 0 --index {party}");
+        text(
+            &ceremony(
+                &format!("sign --party-key {key} --network test {what} {payload}"),
+                0,
+            )["operation"],
+        )
+    };
+    let file = folder.name("messages.hex");
+    let contribute = format!("contribute --store {store} {file}");
+    std::fs::write(&file, sign(0, "aa") + "\n").unwrap();
+    assert_eq!(ceremony(&contribute, 0)["again"], false);
+    assert_eq!(ceremony(&contribute, 0)["again"], true);
+    std::fs::write(&file, sign(0, "bb") + "\n").unwrap();
+    assert!(text(&ceremony(&contribute, 1)["reason"]).starts_with("equivocation"));
+    let mut forged = sign(1, "aa");
+    forged.replace_range(forged.len() - 2.., "00");
+    std::fs::write(&file, forged + "\n").unwrap();
+    assert!(text(&ceremony(&contribute, 1)["reason"]).contains("signature"));
+    std::fs::write(&file, "zz\n").unwrap();
+    fieldspar(&["ceremony", "contribute", "--store", &store, &file]).exits(3);
+    let status = ceremony(&format!("status --awaited --store {store}"), 0);
+    assert_eq!(status["ceremonies"][0]["awaited"], serde_json::json!([1]));
+    assert_eq!(status["evidence"][0]["index"], 0);
+    ceremony(&format!("compact --store {store}"), 0);
+    ceremony(&format!("tick --store {store} --now 11"), 0);
+    assert!(
+        text(&ceremony(&format!("tick --store {store} --now 3"), 1)["reason"]).contains("already")
+    );
+    let status = ceremony(&format!("status --store {store}"), 0);
+    assert_eq!(status["ceremonies"][0]["status"], "expired");
+    let root = text(&ceremony(&format!("root --store {store}"), 0)["roots"]["state"]);
+    let proof = ceremony(&format!("prove --store {store} {id}"), 0);
+    let file = folder.name("proof.json");
+    std::fs::write(&file, proof.to_string()).unwrap();
+    assert_eq!(
+        ceremony(&format!("verify-proof {file} --root {root}"), 0)["valid"],
+        true
+    );
+    let other = "0".repeat(64);
+    assert_eq!(
+        ceremony(&format!("verify-proof {file} --root {other}"), 1)["valid"],
+        false
+    );
+    ceremony(&format!("prove --store {store} {other}"), 1);
+    let log = format!("{store}/log.fsl");
+    for verify in ["", " --verify-signatures"] {
+        let replayed = ceremony(&format!("replay {log} --root {root}{verify}"), 0);
+        assert_eq!(replayed["matches"], true);
+    }
+    ceremony(&format!("replay {log} --root {other}"), 1);
+    let mut bytes = std::fs::read(&log).unwrap();
+    bytes[200] ^= 1;
+    std::fs::write(&log, bytes).unwrap();
+    fieldspar(&["ceremony", "replay", &log]).exits(3);
+}

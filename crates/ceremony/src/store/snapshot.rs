@@ -8,9 +8,11 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use super::error::StoreError;
 use crate::Digest;
 
-/// By frame: place in the log, hash of the frame, state root, state.
-const TABLE: TableDefinition<'_, u64, (u64, [u8; 32], [u8; 32], &[u8])> =
-    TableDefinition::new("snapshots");
+/// Place in the log, hash of the frame, state root, state.
+type Row<'a> = (u64, [u8; 32], [u8; 32], &'a [u8]);
+
+/// By frame.
+const TABLE: TableDefinition<'_, u64, Row<'_>> = TableDefinition::new("snapshots");
 
 /// A state and its place in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]

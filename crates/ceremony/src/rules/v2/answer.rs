@@ -10,8 +10,8 @@ use crate::Digest;
 pub enum Answer {
     /// It has its effect, or had it before.
     Accepted {
-        /// A begin's ceremony, an import's key, a message's payload hash; of others the ceremony,
-        /// or zeros.
+        /// A member's public key, an imported key's id, a begin's ceremony, a message's payload
+        /// hash, the ceremony complained of or cancelled; zeros for a tick.
         id: Digest,
         /// The same bytes were accepted before, and nothing changed.
         again: bool,

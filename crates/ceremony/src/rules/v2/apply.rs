@@ -12,11 +12,6 @@ use super::state::{Archived, Evidence, GroupKey, Live, Message, Place, State};
 use super::wire::Writer;
 use crate::{Digest, keccak256};
 
-const ACCEPTED: Answer = Answer::Accepted {
-    id: [0; 32],
-    again: false,
-};
-
 const fn accepted(id: Digest) -> Answer {
     Answer::Accepted { id, again: false }
 }
@@ -71,13 +66,13 @@ impl State {
             let (round, awaited) = (live.round, live.awaited());
             self.end(slot, Outcome::Expired { round, awaited }, [0; 32]);
         }
-        Ok(ACCEPTED)
+        Ok(accepted([0; 32]))
     }
 
     fn add_member(&mut self, index: u32, key: PublicKey) -> Result<Answer, Reason> {
         // The same operation again is a success.
         if self.core.members.get(index as usize) == Some(&key) {
-            return Ok(again([0; 32]));
+            return Ok(again(key));
         }
         let next = self.core.members.len() as u32;
         if index != next {
@@ -91,7 +86,7 @@ impl State {
         }
         self.member_places.insert(key, next);
         self.core.members.push(key);
-        Ok(ACCEPTED)
+        Ok(accepted(key))
     }
 
     fn import_key(&mut self, key: ImportKey) -> Result<Answer, Reason> {

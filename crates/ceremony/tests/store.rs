@@ -389,7 +389,7 @@ fn files_snapshots_and_a_second_process() {
     forged.body = Body::Cancel { ceremony: [0; 32] };
     assert_eq!(store.submit_one(forged).unwrap(), Reply::BadSignature);
     drop(store);
-    // A snapshot whose root is another, or whose frame is not in the log, is passed over.
+    // A snapshot that is not right is passed over.
     let snapshots = Snapshots::open(&path.join("snapshots.redb")).unwrap();
     snapshots
         .put(&Snapshot {
@@ -397,6 +397,7 @@ fn files_snapshots_and_a_second_process() {
             offset: 500,
             head: [0; 32],
             root: [0; 32],
+            hash: [0; 32],
             state: vec![1, 2, 3],
         })
         .unwrap();
@@ -408,4 +409,12 @@ fn files_snapshots_and_a_second_process() {
     let file = std::fs::File::open(path.join("log.fsl")).unwrap();
     let (mut state, _) = replay(FileDisk::new(file), true).unwrap();
     assert_eq!(state.root().root, prefixes[6].1);
+    // A log that lost what a snapshot holds is not taken for a shorter history.
+    let log = path.join("log.fsl");
+    let bytes = std::fs::read(&log).unwrap();
+    std::fs::write(&log, &bytes[..bytes.len() / 2]).unwrap();
+    assert!(matches!(
+        Store::open(&path),
+        Err(StoreError::Behind { frame: 4 })
+    ));
 }

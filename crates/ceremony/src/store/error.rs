@@ -34,6 +34,12 @@ pub enum StoreError {
         /// Where it begins.
         at: u64,
     },
+    /// The log ends before a snapshot that is right, or is another log: something acknowledged is lost.
+    #[error("the log does not hold frame {frame}, behind which a snapshot stands")]
+    Behind {
+        /// The frame's number.
+        frame: u64,
+    },
     /// A frame whose hash is right holds something that is no operation.
     #[error("frame {frame}: {source}")]
     Wire {

@@ -4,8 +4,8 @@
 //! after another, those that changed something are appended as one frame, and the frame is synced
 //! before anyone is answered: what is acknowledged is on disk.
 //!
-//! Recovery loads the last snapshot whose root is right and whose place in the chain is there, and
-//! plays the frames behind it. A frame that is broken at the end of the log was never acknowledged
+//! Recovery loads the last snapshot whose root is right and plays the frames behind it. A log that
+//! does not reach to a snapshot is an error. A frame that is broken at the end of the log was never acknowledged
 //! and is cut off; one that is broken with a good one behind it is an error, for something
 //! acknowledged is lost.
 #![forbid(unsafe_code)]
@@ -25,8 +25,8 @@ pub use error::StoreError;
 pub use log::{Log, MAX_FRAME};
 pub use snapshot::{Snapshot, Snapshots};
 
-use crate::Digest;
 use crate::rules::v2::{Answer, Authentic, Body, Genesis, Operation, State};
+use crate::{Digest, keccak256};
 
 /// What [`Store::submit`] says of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,10 +198,14 @@ impl<D: Disk> Store<D> {
         let mut recovery = Recovery::default();
         let mut state = State::new(genesis);
         for snapshot in snapshots.iter().flat_map(Snapshots::newest_first) {
-            let Some(loaded) = snapshot.ok().and_then(|s| load(&s, &genesis, &mut log)) else {
+            let right = snapshot.ok().and_then(|s| Some((load(&s, &genesis)?, s)));
+            let Some((loaded, s)) = right else {
                 recovery.bad_snapshots += 1;
                 continue;
             };
+            if !log.resume((s.frame, s.offset, s.head))? {
+                return Err(StoreError::Behind { frame: s.frame });
+            }
             recovery.snapshot_frame = log.frames();
             state = loaded;
             break;
@@ -320,12 +324,14 @@ impl<D: Disk> Store<D> {
         if self.broken {
             return Err(StoreError::Broken);
         }
+        let state = self.state.to_bytes()?;
         let snapshot = Snapshot {
             frame: self.log.frames(),
             offset: self.log.end(),
             head: self.log.head(),
             root: self.state.root().root,
-            state: self.state.to_bytes().map_err(StoreError::State)?,
+            hash: keccak256(&state),
+            state,
         };
         match &self.snapshots {
             Some(snapshots) => snapshots.put(&snapshot),
@@ -338,10 +344,12 @@ fn frame_len(frame: &[Vec<u8>]) -> usize {
     frame.iter().map(|bytes| 4 + bytes.len()).sum()
 }
 
-/// The state of a snapshot that is right, with the log set behind it.
-fn load<D: Disk>(snapshot: &Snapshot, genesis: &Genesis, log: &mut Log<D>) -> Option<State> {
+/// The state of a snapshot that is right.
+fn load(snapshot: &Snapshot, genesis: &Genesis) -> Option<State> {
+    if keccak256(&snapshot.state) != snapshot.hash {
+        return None;
+    }
     let mut state = State::from_bytes(&snapshot.state).ok()?;
     let right = state.genesis() == genesis && state.root().root == snapshot.root;
-    let place = (snapshot.frame, snapshot.offset, snapshot.head);
-    (right && log.resume(place).ok()?).then_some(state)
+    right.then_some(state)
 }

@@ -8,8 +8,8 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use super::error::StoreError;
 use crate::Digest;
 
-/// Place in the log, hash of the frame, state root, state.
-type Row<'a> = (u64, [u8; 32], [u8; 32], &'a [u8]);
+/// Place in the log, hash of the frame, state root, hash of the state's bytes, those bytes.
+type Row<'a> = (u64, [u8; 32], [u8; 32], [u8; 32], &'a [u8]);
 
 /// By frame.
 const TABLE: TableDefinition<'_, u64, Row<'_>> = TableDefinition::new("snapshots");
@@ -25,6 +25,8 @@ pub struct Snapshot {
     pub head: Digest,
     /// The state's root.
     pub root: Digest,
+    /// The hash of `state`.
+    pub hash: Digest,
     /// The state.
     pub state: Vec<u8>,
 }
@@ -63,12 +65,13 @@ impl Snapshots {
         Ok(all
             .map(|entry| {
                 let (frame, value) = entry.map_err(failed)?;
-                let (offset, head, root, state) = value.value();
+                let (offset, head, root, hash, state) = value.value();
                 Ok(Snapshot {
                     frame: frame.value(),
                     offset,
                     head,
                     root,
+                    hash,
                     state: state.to_vec(),
                 })
             })
@@ -85,7 +88,10 @@ impl Snapshots {
         {
             let mut table = writing.open_table(TABLE).map_err(failed)?;
             table
-                .insert(s.frame, (s.offset, s.head, s.root, s.state.as_slice()))
+                .insert(
+                    s.frame,
+                    (s.offset, s.head, s.root, s.hash, s.state.as_slice()),
+                )
                 .map_err(failed)?;
             let mut frames = Vec::new();
             for entry in table.iter().map_err(failed)?.rev() {

@@ -9,6 +9,7 @@ use common::*;
 use ed25519_dalek::SigningKey;
 use fieldspar_ceremony::rules::v2::complaint::{Route, one_time_key, open, seal, share_fits};
 use fieldspar_ceremony::rules::v2::*;
+use proptest::prelude::*;
 
 #[test]
 fn a_key_generation_and_a_signature_to_the_end() {
@@ -725,4 +726,79 @@ fn packages_open_only_for_their_recipient() {
     assert_eq!(open(&route, &package[1..], &[5; 32]), None);
     assert!(seal(&route, &[0; 32], &[6; 32], &[7; 32]).is_none());
     assert!(!share_fits(Suite::Ed25519, &[], 0, &[0; 32]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever comes: a rejection changes nothing but evidence, the root kept up to date is that of
+    /// the state built anew, and what is built anew goes on in the same way.
+    #[test]
+    fn random_operations_keep_the_state_whole(
+        steps in prop::collection::vec((0..8_u8, 0..4_usize, 0..3_u16, 0..3_u8, 0..3_u8), 1..80),
+    ) {
+        let mut world = World::new(3);
+        let key = ImportKey {
+            kind: Kind::FrostKeygen(Suite::Ed25519),
+            threshold: 2,
+            members: vec![0, 1, 2],
+            group_key: vec![5; 32],
+        };
+        let Answer::Accepted { id: key, .. } = world.operate(Body::ImportKey(key)) else {
+            panic!("refused");
+        };
+        let mut ids = vec![[0; 32]; 4];
+        let mut twin = State::from_bytes(&world.state.to_bytes().unwrap()).unwrap();
+        for (what, which, index, round, fill) in steps {
+            let id = ids[which];
+            let live = world.state.ceremony(&id).cloned();
+            let operation = match (what, live) {
+                (0, _) => {
+                    let (kind, key, text) = match which % 2 {
+                        0 => (Kind::FrostSign(Suite::Ed25519), key, &b"text"[..]),
+                        _ => (Kind::CoronaKeygen, [0; 32], &b""[..]),
+                    };
+                    let begin = world.form(kind, 2, &[0, 1, 2], key, text);
+                    ids[which] = begin.id(&NETWORK);
+                    Body::Begin(begin).sign(&NETWORK, &world.operator)
+                }
+                (1, _) => Body::Cancel { ceremony: id }.sign(&NETWORK, &world.operator),
+                (2, _) => Operation::tick(world.state.now() + 400 * u64::from(fill)),
+                (_, Some(live)) => {
+                    // Mostly the right round, sometimes the right bytes, sometimes another's key.
+                    let round = if what < 7 { live.round } else { round };
+                    let sign = matches!(live.begin.kind, Kind::FrostSign(_));
+                    let mut payload = match (sign, round) {
+                        (true, 0) => [[fill + index as u8; 32], [100 + fill + index as u8; 32]].concat(),
+                        _ => vec![fill; 32],
+                    };
+                    if round > 0 {
+                        payload = [&live.transcript[..], &payload].concat();
+                    }
+                    let member = if what == 6 { 0 } else { index.into() };
+                    world.message(&id, round, index, &payload, member)
+                }
+                _ => continue,
+            };
+            let before = (world.state.root().root, world.state.evidence().len());
+            let answer = world.play(operation.clone());
+            let root = world.state.root();
+            let unchanged = matches!(answer, Answer::Rejected { .. } | Answer::Accepted { again: true, .. });
+            if unchanged && world.state.evidence().len() == before.1 {
+                prop_assert_eq!(root.root, before.0);
+            } else {
+                prop_assert_ne!(root.root, before.0);
+            }
+            prop_assert_eq!(twin.apply(operation.authenticate(&NETWORK).unwrap()), answer);
+            prop_assert_eq!(twin.root(), root);
+            let mut again = State::from_bytes(&world.state.to_bytes().unwrap()).unwrap();
+            prop_assert_eq!(again.root(), root);
+            twin = again;
+        }
+        for id in ids {
+            if let Some(proof) = world.state.prove(&id) {
+                prop_assert!(proof.holds());
+            }
+        }
+    }
 }

@@ -13,6 +13,7 @@
 //! crate's tests were checked.
 #![forbid(unsafe_code)]
 
+mod capacities;
 mod drops;
 mod engine;
 pub mod jsonl;
@@ -22,8 +23,9 @@ pub mod scenario;
 mod shares;
 mod table;
 
+pub use capacities::{Capacities, CapacityError};
 pub use drops::Drops;
-pub use engine::{Capacities, CapacityError, Engine, Report};
+pub use engine::{Engine, Report};
 pub use kind::{Kind, Scheme};
 pub use records::{
     CeremonyOp, CeremonyRecord, ContributionOp, ContributionRecord, MAX_PAYLOAD, MAX_SHARE, Mode,

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fieldspar_device::parse_bytes;
 
 use crate::bench::BenchArgs;
+use crate::ceremony::{bench as ceremony_bench, inspect, operate, replay_ops};
 use crate::whir::{
     demo::DemoArgs, export::ExportArgs, inspect::InspectArgs, plan::PlanArgs, prove::ProveArgs,
     verify::VerifyArgs,
@@ -101,6 +102,9 @@ pub(crate) enum Command {
     /// Commit to a multilinear polynomial, open it at a point, verify it
     #[command(subcommand)]
     Whir(WhirCommand),
+    /// Keep the record of threshold-signing ceremonies
+    #[command(subcommand)]
+    Ceremony(CeremonyCommand),
     /// Print a completion script
     Completions {
         /// The shell
@@ -129,6 +133,70 @@ pub(crate) enum WhirCommand {
     Bench(Box<BenchArgs>),
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum CeremonyCommand {
+    /// Make a secret key and print its public key
+    Key(operate::KeyArgs),
+    /// Make the folder of a new record
+    Init(operate::InitArgs),
+    /// The keys of the members
+    #[command(subcommand)]
+    Roster(operate::RosterCommand),
+    /// Make a group key known that was made elsewhere
+    ImportKey(operate::ImportKeyArgs),
+    /// Start a ceremony
+    Begin(operate::BeginArgs),
+    /// Sign a party's message; it goes nowhere
+    Sign(operate::SignArgs),
+    /// Take in signed messages
+    Contribute(operate::ContributeArgs),
+    /// Give a ceremony up
+    Cancel(operate::CancelArgs),
+    /// Say what time it is, so that deadlines pass
+    Tick(operate::TickArgs),
+    /// Show the ceremonies and the evidence
+    Status(inspect::StatusArgs),
+    /// Show the roots
+    Root(crate::ceremony::StoreArgs),
+    /// Prove that a ceremony is in the record, or how it ended
+    Prove(inspect::ProveArgs),
+    /// Check such a proof
+    VerifyProof(inspect::VerifyProofArgs),
+    /// Rebuild the state from a log alone
+    Replay(inspect::ReplayArgs),
+    /// Write a snapshot, so that the next start is short
+    Compact(crate::ceremony::StoreArgs),
+    /// Play a stream of operations of rules v1; with --json a line of counters and roots per round
+    ReplayOps(replay_ops::ReplayOpsArgs),
+    /// Measure the rules
+    Bench(ceremony_bench::BenchArgs),
+}
+
+impl CeremonyCommand {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Key(_) => "ceremony key",
+            Self::Init(_) => "ceremony init",
+            Self::Roster(operate::RosterCommand::Add(_)) => "ceremony roster add",
+            Self::Roster(operate::RosterCommand::List(_)) => "ceremony roster list",
+            Self::ImportKey(_) => "ceremony import-key",
+            Self::Begin(_) => "ceremony begin",
+            Self::Sign(_) => "ceremony sign",
+            Self::Contribute(_) => "ceremony contribute",
+            Self::Cancel(_) => "ceremony cancel",
+            Self::Tick(_) => "ceremony tick",
+            Self::Status(_) => "ceremony status",
+            Self::Root(_) => "ceremony root",
+            Self::Prove(_) => "ceremony prove",
+            Self::VerifyProof(_) => "ceremony verify-proof",
+            Self::Replay(_) => "ceremony replay",
+            Self::Compact(_) => "ceremony compact",
+            Self::ReplayOps(_) => "ceremony replay-ops",
+            Self::Bench(_) => "ceremony bench",
+        }
+    }
+}
+
 impl Command {
     /// The verb, as `command` in JSON.
     pub(crate) const fn name(&self) -> &'static str {
@@ -137,6 +205,7 @@ impl Command {
             Self::Selftest => "selftest",
             Self::Completions { .. } => "completions",
             Self::Man => "man",
+            Self::Ceremony(verb) => verb.name(),
             Self::Whir(verb) => match verb {
                 WhirCommand::Demo(_) => "whir demo",
                 WhirCommand::Prove(_) => "whir prove",

@@ -16,7 +16,7 @@ mod peer;
 mod protocol;
 mod roof;
 mod row;
-mod stats;
+pub(crate) mod stats;
 mod svg;
 mod table;
 

@@ -35,6 +35,8 @@ pub(crate) struct Outcome {
     pub(crate) device: Option<DeviceInfo>,
     /// How the process ends.
     pub(crate) exit_code: u8,
+    /// With `--json` too, `text` is what is printed: an object a line.
+    pub(crate) lines: bool,
 }
 
 impl Outcome {
@@ -44,6 +46,7 @@ impl Outcome {
             fields,
             device: None,
             exit_code: 0,
+            lines: false,
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod args;
 mod bench;
+mod ceremony;
 mod context;
 mod devices;
 mod engine;
@@ -23,7 +24,7 @@ use std::time::Instant;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
-use crate::args::{Cli, Color, Command, GlobalArgs, WhirCommand};
+use crate::args::{CeremonyCommand, Cli, Color, Command, GlobalArgs, WhirCommand};
 use crate::context::{Context, Outcome};
 use crate::failure::Failure;
 
@@ -110,6 +111,25 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
         Command::Selftest => selftest::run(context),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man => manual::page(),
+        Command::Ceremony(verb) => match verb {
+            CeremonyCommand::ReplayOps(args) => ceremony::replay_ops::run(args, context),
+            CeremonyCommand::Bench(args) => ceremony::bench::run(args, context),
+            CeremonyCommand::Key(args) => ceremony::operate::key(args),
+            CeremonyCommand::Init(args) => ceremony::operate::init(args, context),
+            CeremonyCommand::Roster(verb) => ceremony::operate::roster(verb, context),
+            CeremonyCommand::ImportKey(args) => ceremony::operate::import_key(args, context),
+            CeremonyCommand::Begin(args) => ceremony::operate::begin(args, context),
+            CeremonyCommand::Sign(args) => ceremony::operate::sign(args),
+            CeremonyCommand::Contribute(args) => ceremony::operate::contribute(args, context),
+            CeremonyCommand::Cancel(args) => ceremony::operate::cancel(args, context),
+            CeremonyCommand::Tick(args) => ceremony::operate::tick(args, context),
+            CeremonyCommand::Status(args) => ceremony::inspect::status(args, context),
+            CeremonyCommand::Root(args) => ceremony::inspect::root(args, context),
+            CeremonyCommand::Prove(args) => ceremony::inspect::prove(args, context),
+            CeremonyCommand::VerifyProof(args) => ceremony::inspect::verify_proof(args, context),
+            CeremonyCommand::Replay(args) => ceremony::inspect::replay(args, context),
+            CeremonyCommand::Compact(args) => ceremony::inspect::compact(args, context),
+        },
         Command::Whir(verb) => match verb {
             WhirCommand::Demo(args) => whir::demo::run(args, context),
             WhirCommand::Prove(args) => whir::prove::run(args, context),
@@ -124,7 +144,7 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
 
 /// Data on stdout. A reader that has gone away (`| head`) is no failure; a full disk is.
 fn print(context: &Context, command: &Command, outcome: &Outcome) -> Result<(), Failure> {
-    let text = if context.json() {
+    let text = if context.json() && !outcome.lines {
         format!("{}\n", json::object(context, command.name(), outcome))
     } else {
         outcome.text.clone()

@@ -115,6 +115,12 @@ impl Context {
         Ok(open(&spec)?)
     }
 
+    /// [`Self::open_device`] for work that only processors do.
+    pub(crate) fn open_processor(&self) -> Result<Device, Failure> {
+        let (spec, _) = self.device_spec()?;
+        Ok(Device::open_for(&spec, &[DeviceKind::Cpu])?)
+    }
+
     /// [`Self::open_device`], with its engine.
     pub(crate) fn open_prover(&self) -> Result<Prover, Failure> {
         let (spec, _) = self.device_spec()?;

@@ -242,7 +242,7 @@ pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failur
 }
 
 fn run_v2(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
-    let device = context.open_device()?;
+    let device = context.open_processor()?;
     if args.vs.is_some() {
         return Err(Failure::usage("rules v2 have no rival"));
     }
@@ -279,7 +279,7 @@ fn run_v2(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
 }
 
 fn run_v1(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
-    let device = context.open_device()?;
+    let device = context.open_processor()?;
     let variant = device.cpu_variant().ok_or_else(|| {
         let spec = &device.info().spec;
         Failure::new(

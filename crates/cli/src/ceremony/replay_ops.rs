@@ -73,7 +73,7 @@ pub(crate) fn run(args: &ReplayOpsArgs, context: &Context) -> Result<Outcome, Fa
             "streams of operations are played by rules v1; `ceremony replay` plays a log of v2",
         ));
     }
-    let device = context.open_device()?;
+    let device = context.open_processor()?;
     let capacities = Capacities::new(args.ceremonies, args.shares, args.contributions)
         .map_err(|e| Failure::usage(e.to_string()))?;
     let mut engine = device

@@ -140,6 +140,29 @@ fn soak_cuda_repeats() {
     });
 }
 
+/// Two GPUs at once, each from a thread of its own.
+#[test]
+fn two_gpus_work_side_by_side() {
+    let Some(gpu) = gpu() else { return };
+    let Ok(second) = Cuda::open(1) else {
+        println!("one GPU only");
+        return;
+    };
+    let second = CudaEngine::new(&second).unwrap();
+    let (params, len) = small();
+    let values = elements(len);
+    let expected = bytes(&cpu(), &params, &values).unwrap();
+    std::thread::scope(|s| {
+        for engine in [&gpu, &second] {
+            s.spawn(|| {
+                for _ in 0..20 {
+                    assert!(bytes(engine, &params, &values).unwrap() == expected);
+                }
+            });
+        }
+    });
+}
+
 /// Every allocation, transfer, launch and wait of a proof fails once: an error of that kind, nothing
 /// left behind, and the next proof is right.
 #[test]

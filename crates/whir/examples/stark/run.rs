@@ -3,8 +3,9 @@
 
 pub use std::time::{Duration, Instant};
 
-pub use fieldspar_device::CpuVariant;
+pub use fieldspar_device::{CpuVariant, Device};
 pub use fieldspar_whir::cpu::CpuEngine;
+pub use fieldspar_whir::cuda::CudaEngine;
 pub use fieldspar_whir::field::{Challenger, Extension, F};
 pub use fieldspar_whir::params::{ExtensionDegree, Params};
 pub use fieldspar_whir::pcs::{P3Whir, WhirPcs, challenger, mmcs};
@@ -23,7 +24,7 @@ pub type Fault = Box<dyn std::error::Error>;
 
 const USAGE: &str = "flags:
   --log-permutations N   2^N permutations
-  --device cpu:VARIANT   portable, avx2, avx512; without it the best one here
+  --device NAME          cpu, cpu:avx2, cuda, cuda:1 and so on; without it the processor
   --threads N            threads of the PCS; p3-multi-stark itself runs on one
   --degree 4|5           extension degree (5)
   --level N              security level of the PCS (100)
@@ -34,7 +35,7 @@ const USAGE: &str = "flags:
 #[derive(Clone, Debug)]
 pub struct Flags {
     pub log_permutations: usize,
-    pub variant: CpuVariant,
+    pub device: Device,
     pub params: Params,
     pub vs_p3: bool,
 }
@@ -44,7 +45,7 @@ impl Flags {
     pub fn read(log_permutations: usize) -> Result<Self, Fault> {
         let mut flags = Self {
             log_permutations,
-            variant: CpuVariant::best(),
+            device: Device::open(&"cpu".parse()?)?,
             params: Params::default(),
             vs_p3: false,
         };
@@ -64,14 +65,7 @@ impl Flags {
                     flags.params.folds = fieldspar_whir::params::Folds::Constant(value()?.parse()?);
                 }
                 "--vs-p3" => flags.vs_p3 = true,
-                "--device" => {
-                    let name = value()?;
-                    let known = CpuVariant::ALL.into_iter();
-                    flags.variant = known
-                        .into_iter()
-                        .find(|v| name.strip_prefix("cpu:") == Some(v.name()))
-                        .ok_or_else(|| format!("no device {name}\n{USAGE}"))?;
-                }
+                "--device" => flags.device = Device::open(&value()?.parse()?)?,
                 _ => return Err(format!("no flag {flag}\n{USAGE}").into()),
             }
         }
@@ -100,17 +94,23 @@ pub(super) fn run(flags: &Flags, air: &A, trace: RowMajorMatrix<F>) -> Result<()
     let config = || flags.params.config_with::<EF, Challenger>(n, 2 * width);
     println!("trace of 2^{height} rows, {width} columns; stacked polynomial of 2^{n} elements");
     println!(
-        "degree {}, {} bits, {} bound, fold {fold}; cpu:{}, {} threads",
+        "degree {}, {} bits, {} bound, fold {fold}; {}, {} threads",
         <EF as Extension>::D,
         flags.params.security_level,
         flags.params.assumption,
-        flags.variant.name(),
+        flags.device,
         rayon::current_num_threads(),
     );
-    let ours = WhirPcs::<EF, L, _>::new(config()?, 0, CpuEngine::new(flags.variant)?);
     // the rival's copy of the trace is made only for it
     let copy = flags.vs_p3.then(|| trace.clone());
-    let ours = one("fieldspar", ours, fold, air, trace)?;
+    let ours = if let Some(gpu) = flags.device.cuda() {
+        let pcs = WhirPcs::<EF, L, _>::new(config()?, 0, CudaEngine::new(gpu)?);
+        one("fieldspar", pcs, fold, air, trace)?
+    } else {
+        let variant = flags.device.cpu_variant().unwrap_or(CpuVariant::Portable);
+        let pcs = WhirPcs::<EF, L, _>::new(config()?, 0, CpuEngine::new(variant)?);
+        one("fieldspar", pcs, fold, air, trace)?
+    };
     if let Some(trace) = copy {
         let pcs = P3Whir::<EF, L>::new(config()?, Radix2DFTSmallBatch::default(), mmcs(0));
         let theirs = one("p3-whir", pcs, fold, air, trace)?;

@@ -125,11 +125,11 @@ impl Mailbox {
         }
         fence(Ordering::Acquire);
         let results = self.address().wrapping_add(RESULTS).cast::<u32>();
+        let mut words = vec![0; len];
         // SAFETY: `len` words lie in the block, and the kernel that wrote them has said that it is
         // done; a later one is not launched while `self` is borrowed.
-        Ok((0..len)
-            .map(|i| unsafe { results.add(i).read_volatile() })
-            .collect())
+        unsafe { results.copy_to_nonoverlapping(words.as_mut_ptr(), len) };
+        Ok(words)
     }
 }
 

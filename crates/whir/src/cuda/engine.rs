@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fieldspar_device::Error as DeviceError;
-use fieldspar_device::cuda::{Arg, Buffer, Cuda, Pinned, Stream};
+use fieldspar_device::cuda::{Arg, Buffer, Cuda, Function, Pinned, Stream};
 use p3_multilinear_util::point::Point;
 use p3_sumcheck::strategy::VariableOrder;
 
@@ -24,6 +24,9 @@ use crate::engine::{CodeShape, Engine, GrindTask, HiWeight, Opened, OpenedRows};
 use crate::field::{Commitment, Extension, F};
 use crate::profile::Profile;
 
+/// Bits of a proof of work up to which how long one permutation takes matters more than how many are
+/// done at a time.
+const FEW_BITS: usize = 18;
 /// Threads of a block of the proof of work.
 const GRIND_THREADS: u32 = 256;
 
@@ -93,7 +96,10 @@ impl CudaEngine {
         let kernels = Kernels::load(cuda)?;
         let roots = Roots::new(&stream)?;
         let workspace = Mutex::new(Workspace::new(&stream)?);
-        let grind_blocks = kernels.grind.max_active_blocks(GRIND_THREADS, 0)?.max(1);
+        let active = |kernel: &Function| kernel.max_active_blocks(GRIND_THREADS, 0);
+        let grind_blocks = active(&kernels.grind)?
+            .min(active(&kernels.grind_quad)?)
+            .max(1);
         Ok(Self(Arc::new(Inner {
             cuda: cuda.clone(),
             stream,
@@ -399,10 +405,16 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             bits @ 0..32 => (1 << bits) - 1,
             _ => u32::MAX,
         };
-        // one witness a thread where the first one is expected among them, and never a block that
-        // waits for another to end: it would search all of its witnesses after the others
+        // Never a block that waits for another to end: it would search all of its witnesses after the
+        // others. Where few are expected, four threads share one, and a wave is short.
         let full = cuda.info().multiprocessors * self.0.grind_blocks;
-        let blocks = (1_u32 << task.bits.clamp(8, 31) >> 8).min(full);
+        let (kernel, blocks) = if task.bits <= FEW_BITS {
+            let wave = 1_u32 << task.bits.clamp(6, 14);
+            (&kernels.grind_quad, wave * 4 / GRIND_THREADS)
+        } else {
+            (&kernels.grind, full)
+        };
+        let blocks = blocks.min(full);
         let workspace = &mut self.workspace();
         let mail = workspace.ask();
         let args = [

@@ -20,6 +20,7 @@ pub(super) struct Kernels {
     pub(super) merkle_nodes_quad: Function,
     pub(super) gather: Function,
     pub(super) grind: Function,
+    pub(super) grind_quad: Function,
     degree_4: ByDegree,
     degree_5: ByDegree,
 }
@@ -114,6 +115,7 @@ impl Kernels {
             merkle_nodes_quad: merkle.function("merkle_nodes_quad")?,
             gather: open.function("gather")?,
             grind: grind.function("grind")?,
+            grind_quad: grind.function("grind_quad")?,
             degree_4: by_degree!(4),
             degree_5: by_degree!(5),
         })

@@ -33,13 +33,21 @@ FN void partial_sums(const u32* __restrict__ f, EqPoint const& point, Partial co
         u64 step = 1ull << point.inner_bits;
         const u32* from = f + p.base + (lo + ((u64)blockIdx.z << p.lo_bits)) * p.lo_stride;
         Sum<D> sum;
+        u64 stride = step * p.y_stride;
+        const u32* next = from + at * p.y_stride;
         u32 o = 0;
-        for (; o + 1 < count; o += 2, at += 2 * step) {
-            u32 a = from[at * p.y_stride];
-            u32 b = at + step < limit ? from[(at + step) * p.y_stride] : 0;
-            sum.add2(a, from_shared<D>(outer, o), b, from_shared<D>(outer, o + 1));
+        // many loads in flight: a thread has no other work to hide them
+        for (; o + 8 <= count && at + 7 * step < limit; o += 8, at += 8 * step) {
+            u32 v[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++, next += stride) v[i] = __ldg(next);
+#pragma unroll
+            for (int i = 0; i < 8; i += 2)
+                sum.add2(v[i], from_shared<D>(outer, o + i), v[i + 1],
+                         from_shared<D>(outer, o + i + 1));
         }
-        if (o < count && at < limit) sum.add(from[at * p.y_stride], from_shared<D>(outer, o));
+        for (; o < count && at < limit; o++, at += step, next += stride)
+            sum.add(__ldg(next), from_shared<D>(outer, o));
         total = mul<D>(sum.finish(), eq_inner<D>(point, y));
     }
 #pragma unroll
@@ -103,6 +111,7 @@ FN void evaluate(const u32* __restrict__ f, u64 stride, EqPoint const& point, u3
     Ext<D> total[1] = {ext_zero<D>()};
     if (y < (1u << point.inner_bits)) {
         Dot<D> dot;
+#pragma unroll 4
         for (u32 o = 0; o < count; o++)
             dot.add(load_planes<D>(f, stride, ((u64)(first + o) << point.inner_bits) + y),
                     from_shared<D>(outer, o));

@@ -30,3 +30,34 @@ extern "C" __global__ void __launch_bounds__(256, FULL)
         deliver(mail);
     }
 }
+
+// The same where few witnesses are expected to be tried: four threads share a permutation, which then
+// takes a third of the time.
+extern "C" __global__ void __launch_bounds__(256, FULL)
+    grind_quad(Grind task, u32* best, u32* arrived, Mail mail) {
+    __shared__ u32 constants[QUAD_CONSTANTS];
+    quad_load(constants);
+    __syncthreads();
+    u32 q = threadIdx.x & 3, stride = (gridDim.x * blockDim.x) >> 2;
+    u32 w = (blockIdx.x * blockDim.x + threadIdx.x) >> 2;
+    while (true) {
+        // whole warps go on or stop: what its first thread sees counts
+        u32 first = __shfl_sync(~0u, w, 0), known = *(volatile u32*)best;
+        if (first >= P || first > __shfl_sync(~0u, known, 0)) break;
+        u32 x[4], witness = from_canonical(w < P ? w : 0);
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            u32 i = 4 * q + k;
+            x[k] = i == task.slot ? witness : task.state[i];
+        }
+        quad_permute(x, constants);
+        bool found = q == 1 && w < P && (to_canonical(x[3]) & task.mask) == 0;
+        if (found) atomicMin(best, w);
+        if (__any_sync(~0u, found)) break;
+        w += stride;
+    }
+    if (last_block(arrived) && threadIdx.x == 0) {
+        mail.results[0] = atomicExch(best, ~0u);
+        deliver(mail);
+    }
+}

@@ -423,13 +423,7 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             Arg::Ptr(workspace.arrived.as_ptr()),
             Arg::Words(&mail),
         ];
-        stream.launch(
-            &kernels.grind,
-            (blocks, 1, 1),
-            (GRIND_THREADS, 1, 1),
-            0,
-            &args,
-        )?;
+        stream.launch(kernel, (blocks, 1, 1), (GRIND_THREADS, 1, 1), 0, &args)?;
         match workspace.mail.wait(1)?[0] {
             u32::MAX => Err(Error::Device(DeviceError::Unsupported {
                 op: "grind",

@@ -33,7 +33,7 @@ Exit codes:
   1   the answer is no: an invalid proof, a refused statement or plan
   2   the command line or its parameters are refused
   3   a file is missing, malformed or cannot be written
-  4   the device named cannot be had
+  4   the device named, or the worker threads, cannot be had
   5   not enough memory, by plan
   6   a device differs from the reference
   70  a mistake in this program
@@ -199,7 +199,7 @@ impl CeremonyCommand {
 
 impl Command {
     /// Whether errors are JSON without `--json` too.
-    pub(crate) const fn writes_json(&self) -> bool {
+    pub(crate) fn writes_json(&self) -> bool {
         matches!(self, Self::Whir(WhirCommand::Bench(args)) if args.json_file.is_some())
     }
 

@@ -485,9 +485,7 @@ fn measure(args: &BenchArgs, setup: &Setup) -> Result<Report, BenchError> {
         progress.print(&table::head(&report, &setting));
     }
     for point in rows {
-        let mut say = |what| {
-            progress.say(format!("{point}, {what}"))
-        };
+        let mut say = |what| progress.say(format!("{point}, {what}"));
         match contest.measure(setting.params(point), point, folder.path(), &mut say)? {
             Ok(rows) => {
                 for row in rows {

@@ -51,9 +51,8 @@ pub(crate) fn start(flag: Option<u16>, small: bool) -> Result<(ThreadPool, usize
         builder.num_threads(count).build()
     };
     let pool = pool.map_err(|error| {
-        let reason = format!(
-            "{count} worker threads cannot be started ({error}); --threads asks for fewer"
-        );
+        let reason =
+            format!("{count} worker threads cannot be started ({error}); --threads asks for fewer");
         Failure::new(Kind::Unavailable, reason).at("--threads")
     })?;
     Ok((pool, count))

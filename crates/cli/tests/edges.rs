@@ -39,7 +39,10 @@ fn a_bench_replaces_nothing_unasked() {
         let said = bench(&[flag, &precious]).exits(2).stderr;
         assert!(said.contains("--force"), "{said}");
         let said = bench(&[flag, &folder.name("."), "--force"]).exits(2).stderr;
-        assert!(said.contains("does not name") || said.contains("left alone"), "{said}");
+        assert!(
+            said.contains("does not name") || said.contains("left alone"),
+            "{said}"
+        );
         bench(&[flag, &nowhere]).exits(3);
     }
     bench(&["--json-file", &new, "--html", &new]).exits(2);
@@ -74,7 +77,11 @@ fn a_bench_refuses_what_cannot_run() {
         &["--security-level", "0"],
         &["--pow-bits", "99"],
     ] {
-        let args = [&["whir", "bench", "--devices", "cpu:portable", "--json"], flags].concat();
+        let args = [
+            &["whir", "bench", "--devices", "cpu:portable", "--json"],
+            flags,
+        ]
+        .concat();
         let error = fieldspar(&args).exits(2).error();
         assert_eq!(error["kind"], "usage");
     }
@@ -125,7 +132,12 @@ fn a_child_ends_with_its_parent() {
 #[test]
 fn the_number_of_threads_has_bounds_in_the_environment_too() {
     for value in ["100000", "0", "-1", "many"] {
-        for verb in [&["devices"][..], &["man"], &["whir", "plan"], &["whir", "demo"]] {
+        for verb in [
+            &["devices"][..],
+            &["man"],
+            &["whir", "plan"],
+            &["whir", "demo"],
+        ] {
             let args = [verb, &["--json"]].concat();
             let error = with("RAYON_NUM_THREADS", value, &args).exits(2).error();
             assert_eq!(error["at"], "RAYON_NUM_THREADS");
@@ -169,8 +181,14 @@ fn an_error_names_its_verb() {
         (&["whir", "verify", "nothing", "--json"], "whir verify"),
         (&["whir", "bench", "--n", "23", "--json"], "whir bench"),
         (&["whir", "bench", "--n", "23", "--json", "-"], "whir bench"),
-        (&["whir", "bench", "--runs", "0", "--json", "-"], "whir bench"),
-        (&["ceremony", "roster", "add", "--json"], "ceremony roster add"),
+        (
+            &["whir", "bench", "--runs", "0", "--json", "-"],
+            "whir bench",
+        ),
+        (
+            &["ceremony", "roster", "add", "--json"],
+            "ceremony roster add",
+        ),
     ] {
         let run = fieldspar(args);
         run.error();
@@ -209,6 +227,9 @@ fn a_message_says_where_the_slip_is() {
 fn a_terminal_obeys_no_file_name() {
     let name = "no\u{1b}[31m\nerror: such";
     let said = fieldspar(&["whir", "verify", name]).exits(3).stderr;
-    assert!(!said.contains('\u{1b}') && said.lines().count() == 1, "{said}");
+    assert!(
+        !said.contains('\u{1b}') && said.lines().count() == 1,
+        "{said}"
+    );
     assert!(said.contains("\\u{1b}[31m\\n"), "{said}");
 }

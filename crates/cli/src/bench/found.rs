@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use fieldspar_device::{DeviceInfo, DeviceKind, DeviceSpec, OutOfMemory};
-use fieldspar_whir::params::Params;
 use fieldspar_whir::cuda::plan::memory_plan;
+use fieldspar_whir::params::Params;
 
 use super::grid::{Point, Setting, level};
 use super::{BenchArgs, BenchError, Setup};
@@ -72,9 +72,9 @@ pub(super) fn check_memory(
                 return Err(OutOfMemory::new(format!("{what},"), need, memory).into());
             }
             if let Some(free) = *free {
-                memory_plan(&params, point.n)?.check(free).map_err(|e| {
-                    OutOfMemory::new(format!("{what}: {}", e.what), e.need, e.have)
-                })?;
+                memory_plan(&params, point.n)?
+                    .check(free)
+                    .map_err(|e| OutOfMemory::new(format!("{what}: {}", e.what), e.need, e.have))?;
             }
         }
     }

@@ -88,9 +88,7 @@ impl Contest {
     ) -> Result<Result<Vec<Row>, String>, BenchError> {
         let requested_level = params.security_level;
         let Some((params, mut warnings)) = self.agree(params, point)? else {
-            return Ok(Err(format!(
-                "{point}: left out, p3-whir accepts no level"
-            )));
+            return Ok(Err(format!("{point}: left out, p3-whir accepts no level")));
         };
         let sides = self.ours.len() + self.rivals.len();
         let gpus = self.ours.iter().filter(|(d, _)| is_gpu(d)).count();

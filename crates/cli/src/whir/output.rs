@@ -43,10 +43,7 @@ pub(crate) fn write(path: &Path, data: &[u8], force: bool) -> Result<(), Failure
 
 /// Refuses outputs that would replace one another, or what is read. Each has the name that the user
 /// knows it by.
-pub(crate) fn distinct(
-    outputs: &[(&str, &Path)],
-    inputs: &[(&str, &Path)],
-) -> Result<(), Failure> {
+pub(crate) fn distinct(outputs: &[(&str, &Path)], inputs: &[(&str, &Path)]) -> Result<(), Failure> {
     for (i, (name, path)) in outputs.iter().enumerate() {
         let Some(own) = real(path) else { continue };
         let others = outputs[i + 1..].iter().chain(inputs);

@@ -35,11 +35,7 @@ const GPU_HOST_BYTES: u64 = 384 << 20;
 
 /// Bytes of the host's memory that proving `n` variables holds at the peak. Our engines have no table
 /// of weights before the first fold; beside a GPU there are but the values on their way to it.
-pub(crate) fn peak_bytes(
-    params: &Params,
-    n: usize,
-    kind: DeviceKind,
-) -> Result<u64, ParamsError> {
+pub(crate) fn peak_bytes(params: &Params, n: usize, kind: DeviceKind) -> Result<u64, ParamsError> {
     let mut shape = MemoryShape::new(params, n)?;
     if kind != DeviceKind::Cpu {
         let values = 4_u64 << shape.num_variables.min(48);

@@ -194,6 +194,8 @@ pub(crate) enum BenchError {
     Params(#[from] ParamsError),
     #[error("extension degree {0} is not 4 or 5")]
     Extension(usize),
+    #[error("--proven is level 100, which --extension 4 does not reach: leave one of them out")]
+    Proven,
     #[error("no row of grid `{grid}` has {filter}; give --n, --fold and --rate for another row")]
     NoRow { grid: String, filter: String },
     #[error("no row can run; {row}: {reason}")]
@@ -226,6 +228,7 @@ impl From<BenchError> for Failure {
             BenchError::OutOfMemory(error) => error.into(),
             BenchError::Params(error) => error.into(),
             BenchError::Extension(_)
+            | BenchError::Proven
             | BenchError::NoRow { .. }
             | BenchError::Refused { .. }
             | BenchError::NoRival { .. } => Self::usage(message),
@@ -273,6 +276,9 @@ fn setting(args: &BenchArgs) -> Result<Setting, BenchError> {
     if let Some(degree) = args.extension {
         setting.extension =
             ExtensionDegree::try_from(degree).map_err(|_| BenchError::Extension(degree))?;
+        if args.proven && setting.extension == ExtensionDegree::Four {
+            return Err(BenchError::Proven);
+        }
     }
     setting.assumption = args.assumption.unwrap_or(setting.assumption);
     setting.security_level = args.security_level.unwrap_or(setting.security_level);

@@ -76,6 +76,7 @@ fn a_bench_refuses_what_cannot_run() {
         &["--n", "99"],
         &["--security-level", "0"],
         &["--pow-bits", "99"],
+        &["--proven", "--extension", "4"],
     ] {
         let args = [
             &["whir", "bench", "--devices", "cpu:portable", "--json"],

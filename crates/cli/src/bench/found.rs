@@ -69,7 +69,7 @@ pub(super) fn check_memory(
             let what = format!("{}, {point}", info.spec);
             let need = host_bytes(&params, point.n, info.kind)?;
             if need > memory {
-                return Err(OutOfMemory::new(format!("{what},"), need, memory).into());
+                return Err(OutOfMemory::new(what, need, memory).into());
             }
             if let Some(free) = *free {
                 memory_plan(&params, point.n)?

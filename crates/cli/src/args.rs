@@ -33,7 +33,7 @@ Exit codes:
   1   the answer is no: an invalid proof, a refused statement or plan
   2   the command line or its parameters are refused
   3   a file is missing, malformed or cannot be written
-  4   the device named cannot be had
+  4   the device named, or the worker threads, cannot be had
   5   not enough memory, by plan
   6   a device differs from the reference
   70  a mistake in this program
@@ -62,8 +62,8 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "SPEC")]
     pub(crate) device: Option<String>,
 
-    /// Worker threads [default: RAYON_NUM_THREADS, else one per core]
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Worker threads, 1 to 1024 [default: RAYON_NUM_THREADS, else one per core]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(crate::threads::ALLOWED))]
     pub(crate) threads: Option<u16>,
 
     /// Most memory of the host to use, such as 6G or 800M; FIELDSPAR_MAX_MEMORY and the machine may
@@ -198,6 +198,28 @@ impl CeremonyCommand {
 }
 
 impl Command {
+    /// Whether errors are JSON without `--json` too.
+    pub(crate) fn writes_json(&self) -> bool {
+        matches!(self, Self::Whir(WhirCommand::Bench(args)) if args.json_file.is_some())
+    }
+
+    /// Whether the verb gains nothing from worker threads, and so starts none.
+    pub(crate) const fn is_small(&self) -> bool {
+        matches!(
+            self,
+            Self::Devices
+                | Self::Completions { .. }
+                | Self::Man
+                | Self::Ceremony(CeremonyCommand::Key(_))
+                | Self::Whir(
+                    WhirCommand::Verify(_)
+                        | WhirCommand::Inspect(_)
+                        | WhirCommand::Export(_)
+                        | WhirCommand::Plan(_)
+                )
+        )
+    }
+
     /// The verb, as `command` in JSON.
     pub(crate) const fn name(&self) -> &'static str {
         match self {

@@ -21,7 +21,6 @@ mod svg;
 mod table;
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -38,9 +37,10 @@ use crate::args::VERSION;
 use crate::context::{Context, Outcome};
 use crate::failure::{Failure, Kind};
 use crate::json;
+use crate::whir::output;
 
 use self::found::{check_memory, devices};
-use self::grid::{Grid, Point, Setting, points};
+use self::grid::{Grid, Point, Setting, level, points};
 use self::measure::Contest;
 use self::peer::{KEEP_MEMORY, Launch, Peer};
 use self::protocol::Request;
@@ -86,6 +86,9 @@ pub(crate) struct BenchArgs {
     /// Write a report that opens offline to this file, `-` for standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Replace these files if they exist.
+    #[arg(long)]
+    pub(crate) force: bool,
     /// The proven bounds instead: degree 5, Johnson bound, level 100.
     #[arg(long)]
     pub(crate) proven: bool,
@@ -191,16 +194,18 @@ pub(crate) enum BenchError {
     Params(#[from] ParamsError),
     #[error("extension degree {0} is not 4 or 5")]
     Extension(usize),
+    #[error("--proven is level 100, which --extension 4 does not reach: leave one of them out")]
+    Proven,
     #[error("no row of grid `{grid}` has {filter}; give --n, --fold and --rate for another row")]
     NoRow { grid: String, filter: String },
+    #[error("no row can run; {row}: {reason}")]
+    Refused { row: String, reason: String },
     #[error("p3-whir is not built ({built}): run `cargo xtask rivals` first")]
     NoRival { built: &'static str },
     #[error("{name}: {reason}")]
     Peer { name: String, reason: String },
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("{path}: {source}")]
-    File { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Json(#[from] serde_json::Error),
 }
@@ -222,11 +227,12 @@ impl From<BenchError> for Failure {
             BenchError::Unavailable(error) => error.into(),
             BenchError::OutOfMemory(error) => error.into(),
             BenchError::Params(error) => error.into(),
-            BenchError::Extension(_) | BenchError::NoRow { .. } | BenchError::NoRival { .. } => {
-                Self::usage(message)
-            }
+            BenchError::Extension(_)
+            | BenchError::Proven
+            | BenchError::NoRow { .. }
+            | BenchError::Refused { .. }
+            | BenchError::NoRival { .. } => Self::usage(message),
             BenchError::Io(_) => Self::input(message),
-            BenchError::File { path, .. } => Self::input(message).at(path.display().to_string()),
             BenchError::Peer { name, .. } => Self::internal(message).at(name),
             BenchError::Json(_) => Self::internal(message),
         }
@@ -270,6 +276,9 @@ fn setting(args: &BenchArgs) -> Result<Setting, BenchError> {
     if let Some(degree) = args.extension {
         setting.extension =
             ExtensionDegree::try_from(degree).map_err(|_| BenchError::Extension(degree))?;
+        if args.proven && setting.extension == ExtensionDegree::Four {
+            return Err(BenchError::Proven);
+        }
     }
     setting.assumption = args.assumption.unwrap_or(setting.assumption);
     setting.security_level = args.security_level.unwrap_or(setting.security_level);
@@ -300,6 +309,48 @@ fn chosen(args: &BenchArgs) -> Result<Vec<Point>, BenchError> {
     Ok(rows)
 }
 
+/// Refuses a bench of which no row is accepted at any level; one that some are left out of says so.
+fn check_rows(setting: &Setting, rows: &[Point]) -> Result<(), BenchError> {
+    let runs = |&point: &Point| level(&setting.params(point), point.n).is_some();
+    let Some(&first) = rows.first().filter(|_| !rows.iter().any(runs)) else {
+        return Ok(());
+    };
+    let reason = match setting.params(first).check(first.n) {
+        Err(error) => error.to_string(),
+        Ok(()) => "it is accepted at no level".into(),
+    };
+    Err(BenchError::Refused {
+        row: first.to_string(),
+        reason,
+    })
+}
+
+/// Refuses, before anything is measured, files that cannot be written, or only one over another.
+fn check_outputs(args: &BenchArgs, context: &Context) -> Result<(), Failure> {
+    let mut files = Vec::new();
+    let mut printed = Vec::new();
+    if context.json() {
+        printed.push("--json");
+    }
+    for (name, path) in [("--json-file", &args.json_file), ("--html", &args.html)] {
+        match path.as_deref() {
+            Some(path) if path == Path::new("-") => printed.push(name),
+            Some(path) => {
+                output::check(path, args.force)?;
+                files.push((name, path));
+            }
+            None => {}
+        }
+    }
+    if let [first, second, ..] = printed[..] {
+        return Err(Failure::usage(format!(
+            "{first} and {second} would both write to standard output"
+        )));
+    }
+    files.extend(context.trace_path().map(|path| ("--trace", path)));
+    output::distinct(&files, &[])
+}
+
 fn ours(devices: &[DeviceInfo], threads: usize) -> Result<Vec<(String, Launch)>, BenchError> {
     let program = std::env::current_exe()?;
     let launch = |info: &DeviceInfo| Launch {
@@ -327,9 +378,10 @@ fn environment(args: &BenchArgs) -> Value {
 /// Runs the bench, printing the table as it grows.
 pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
     if args.child {
-        child::serve(io::stdin().lock(), io::stdout().lock()).map_err(BenchError::from)?;
+        child::serve_standard().map_err(BenchError::from)?;
         return Ok(Outcome::new(String::new(), Map::new()));
     }
+    check_outputs(args, context)?;
     let dash = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
     let setup = Setup {
         threads: context.threads(),
@@ -351,41 +403,28 @@ pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failur
     if let Some(path) = &args.json_file {
         let whole = json::object(context, report.command, &outcome);
         let text = serde_json::to_string_pretty(&whole).map_err(BenchError::from)?;
-        write(path, &(text + "\n"))?;
+        write(path, &(text + "\n"), args.force)?;
     }
     if let Some(path) = &args.html {
-        write(path, &html::page(&report))?;
+        write(path, &html::page(&report), args.force)?;
     }
     Ok(outcome)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), BenchError> {
+fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     if path == Path::new("-") {
-        return Ok(io::stdout().lock().write_all(text.as_bytes())?);
+        let written = io::stdout().lock().write_all(text.as_bytes());
+        return Ok(written.map_err(BenchError::from)?);
     }
-    let fail = |source| BenchError::File {
-        path: path.to_owned(),
-        source,
-    };
-    // Beside it, then renamed: a reader finds all of it or the old one.
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    let mut file =
-        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(fail)?;
-    file.write_all(text.as_bytes()).map_err(fail)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let readable = fs::Permissions::from_mode(0o644);
-        file.as_file().set_permissions(readable).map_err(fail)?;
-    }
-    file.persist(path).map_err(|e| fail(e.error)).map(drop)
+    output::write(path, text.as_bytes(), force)
 }
 
 fn measure(args: &BenchArgs, setup: &Setup) -> Result<Report, BenchError> {
     let setting = setting(args)?;
     let rows = chosen(args)?;
+    check_rows(&setting, &rows)?;
     let found = devices(args, setup)?;
-    check_memory(&setting, &rows, &found)?;
+    check_memory(&setting, &rows, &found, setup.memory)?;
     let devices: Vec<DeviceInfo> = found.into_iter().map(|f| f.info).collect();
     let is_gpu = |d: &DeviceInfo| d.kind != DeviceKind::Cpu;
     let runs = match args.runs {
@@ -452,12 +491,7 @@ fn measure(args: &BenchArgs, setup: &Setup) -> Result<Report, BenchError> {
         progress.print(&table::head(&report, &setting));
     }
     for point in rows {
-        let mut say = |what| {
-            progress.say(format!(
-                "n={} fold {} rate {}, {what}",
-                point.n, point.fold, point.rate
-            ))
-        };
+        let mut say = |what| progress.say(format!("{point}, {what}"));
         match contest.measure(setting.params(point), point, folder.path(), &mut say)? {
             Ok(rows) => {
                 for row in rows {
@@ -550,12 +584,28 @@ mod tests {
     }
 
     #[test]
-    fn files_are_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.json");
-        write(&path, "one").unwrap();
-        write(&path, "two").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    fn nonsense_is_refused_with_its_reason() {
+        let check = |args: &[&str]| {
+            let args = parse(args);
+            check_rows(&setting(&args)?, &chosen(&args)?)
+        };
+        check(&[]).unwrap();
+        check(&["--proven"]).unwrap();
+        check(&["--security-level", "150"]).unwrap();
+        let row = |n, fold, rate| ["--n", n, "--fold", fold, "--rate", rate];
+        check(&row("16", "4", "1")).unwrap();
+        for args in [
+            &row("99", "4", "1")[..],
+            &row("64", "4", "1"),
+            &row("16", "0", "1"),
+            &row("16", "99", "1"),
+            &row("16", "4", "99"),
+            &["--security-level", "0"],
+            &["--pow-bits", "99"],
+        ] {
+            let error = check(args).unwrap_err();
+            assert!(matches!(error, BenchError::Refused { .. }), "{args:?}");
+            assert_eq!(Failure::from(error).kind, Kind::Usage);
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use fieldspar_device::{
-    Device, DeviceInfo, DeviceKind, DeviceSpec, MemoryLimit, Source, Unavailable,
+    Device, DeviceInfo, DeviceKind, DeviceSpec, ENV_MAX_MEMORY, MemoryLimit, Source, Unavailable,
 };
 use fieldspar_whir::profile::Span;
 use serde_json::{Map, Value};
@@ -83,7 +83,8 @@ impl Context {
         }
     }
 
-    /// Worker threads of the pool that everything runs in.
+    /// Worker threads of the pool that everything runs in; for a verb that starts none, those that
+    /// it would have.
     pub(crate) const fn threads(&self) -> usize {
         self.threads
     }
@@ -149,7 +150,8 @@ impl Context {
     }
 
     pub(crate) fn memory_limit(&self) -> Result<MemoryLimit, Failure> {
-        MemoryLimit::resolve(self.global.max_memory).map_err(|e| Failure::usage(e.to_string()))
+        MemoryLimit::resolve(self.global.max_memory)
+            .map_err(|e| Failure::usage(format!("{ENV_MAX_MEMORY}: {e}")).at(ENV_MAX_MEMORY))
     }
 
     /// Kept for `warnings`, and a line on stderr unless quiet; with `--json` that line comes last,
@@ -170,7 +172,7 @@ impl Context {
         if !self.global.quiet {
             let word = self.global.paint("warning:", "33");
             // Talk that cannot be heard is no failure.
-            let _ = writeln!(std::io::stderr(), "{word} {line}");
+            let _ = writeln!(std::io::stderr(), "{word} {}", printable(line));
         }
     }
 
@@ -208,6 +210,16 @@ impl Context {
     pub(crate) fn spans(&self) -> Vec<Span> {
         lock(&self.spans).clone()
     }
+}
+
+/// The text on one line, with nothing in it that a terminal would obey: file names may hold anything.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            c if c.is_control() => c.escape_default().to_string(),
+            c => c.to_string(),
+        })
+        .collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

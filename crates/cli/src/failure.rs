@@ -88,6 +88,14 @@ impl Failure {
         self
     }
 
+    /// What was read is the value of this option, a mistake of the command line.
+    pub(crate) fn of_option(mut self, name: &str) -> Self {
+        self.kind = Kind::Usage;
+        self.message = format!("{name}: {}", self.message);
+        self.at = Some(name.to_owned());
+        self
+    }
+
     /// Puts the file before the place in it.
     pub(crate) fn in_file(mut self, path: &std::path::Path) -> Self {
         let path = path.display();
@@ -98,14 +106,15 @@ impl Failure {
         self
     }
 
+    /// What stands under `error`.
     pub(crate) fn to_json(&self) -> Value {
-        json!({"error": {
+        json!({
             "kind": self.kind.name(),
             "message": self.message,
             "at": self.at,
             "need": self.need,
             "have": self.have,
-        }})
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{P3, VERSION};
 use crate::context::{Context, Outcome};
+use crate::failure::Failure;
 
 /// Grows with every breaking change of a name or meaning.
 const SCHEMA: u32 = 1;
@@ -35,6 +36,17 @@ pub(crate) fn object(context: &Context, command: &str, outcome: &Outcome) -> Val
     whole.insert("warnings".into(), json!(context.warnings()));
     whole.extend(outcome.fields.clone());
     Value::Object(whole)
+}
+
+/// The whole object of a verb that failed; `command` is null where no verb can be made out.
+pub(crate) fn error(failure: &Failure, command: &str, warnings: &[String]) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "version": VERSION,
+        "command": (!command.is_empty()).then_some(command),
+        "error": failure.to_json(),
+        "warnings": warnings,
+    })
 }
 
 /// Milliseconds to a thousandth.

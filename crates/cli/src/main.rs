@@ -12,6 +12,7 @@ mod json;
 mod manual;
 mod progress;
 mod selftest;
+mod threads;
 mod trace;
 mod whir;
 
@@ -25,19 +26,22 @@ use std::time::Instant;
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
 use crate::args::{CeremonyCommand, Cli, Color, Command, GlobalArgs, WhirCommand};
-use crate::context::{Context, Outcome};
+use crate::context::{Context, Outcome, printable};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = bench::arguments(std::env::args_os().collect());
     // Errors of the command line itself must know how to show themselves before it is parsed.
-    let json = arguments.iter().any(|a| a == "--json");
+    let json = arguments
+        .iter()
+        .any(|a| a == "--json" || a.as_encoded_bytes().starts_with(b"--json-file"));
+    let verb = verb(&arguments);
     ExitCode::from(match parse(arguments) {
         Ok(cli) => run(cli),
         Err(error) if error.use_stderr() && json => {
             let text = error.render().to_string();
             let text = text.trim().trim_start_matches("error: ");
-            report(&Failure::usage(text), true, None, &[])
+            report(&Failure::usage(text), &verb, true, None, &[])
         }
         Err(error) => {
             let code = if error.use_stderr() { 2 } else { 0 };
@@ -46,6 +50,19 @@ fn main() -> ExitCode {
             code
         }
     })
+}
+
+/// The verb that a command line names, as far as it can be told without parsing it.
+fn verb(arguments: &[OsString]) -> String {
+    let mut command = command_line();
+    let mut names = Vec::new();
+    for word in arguments.iter().skip(1).filter_map(|a| a.to_str()) {
+        if let Some(found) = command.find_subcommand(word).cloned() {
+            names.push(found.get_name().to_owned());
+            command = found;
+        }
+    }
+    names.join(" ")
 }
 
 /// Parses, with `--color` in force for what clap itself prints.
@@ -70,17 +87,12 @@ fn run(cli: Cli) -> u8 {
     let Cli { global, command } = cli;
     start_log(&global);
     let panic = catch_panic_message();
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(global.threads.map_or(0, usize::from))
-        .build();
-    let pool = match pool {
-        Ok(pool) => pool,
-        Err(error) => {
-            let failure = Failure::internal(format!("cannot start the worker threads: {error}"));
-            return report(&failure, global.json, Some(&global), &[]);
-        }
+    let json = global.json || command.writes_json();
+    let (pool, count) = match threads::start(global.threads, command.is_small()) {
+        Ok(started) => started,
+        Err(failure) => return report(&failure, command.name(), json, Some(&global), &[]),
     };
-    let context = Context::new(global.clone(), pool.current_num_threads());
+    let context = Context::new(global.clone(), count);
     let begin = Instant::now();
     let result = catch_unwind(AssertUnwindSafe(|| {
         pool.install(|| dispatch(&command, &context))
@@ -100,7 +112,10 @@ fn run(cli: Cli) -> u8 {
             context.print_held_warnings();
             outcome.exit_code
         }
-        Err(failure) => report(&failure, context.json(), Some(&global), &context.warnings()),
+        Err(failure) => {
+            let warnings = context.warnings();
+            report(&failure, command.name(), json, Some(&global), &warnings)
+        }
     }
 }
 
@@ -146,6 +161,10 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
 fn print(context: &Context, command: &Command, outcome: &Outcome) -> Result<(), Failure> {
     let text = if context.json() && !outcome.lines {
         format!("{}\n", json::object(context, command.name(), outcome))
+    } else if matches!(command, Command::Whir(_)) {
+        // These name files.
+        let lines = outcome.text.lines();
+        lines.map(|line| printable(line) + "\n").collect()
     } else {
         outcome.text.clone()
     };
@@ -162,14 +181,18 @@ fn print(context: &Context, command: &Command, outcome: &Outcome) -> Result<(), 
 }
 
 /// With `--json` one object, in which the warnings stand beside the error.
-fn report(failure: &Failure, json: bool, global: Option<&GlobalArgs>, warnings: &[String]) -> u8 {
+fn report(
+    failure: &Failure,
+    verb: &str,
+    json: bool,
+    global: Option<&GlobalArgs>,
+    warnings: &[String],
+) -> u8 {
     let line = if json {
-        let mut object = failure.to_json();
-        object["warnings"] = serde_json::json!(warnings);
-        object.to_string()
+        json::error(failure, verb, warnings).to_string()
     } else {
         let word = global.map_or_else(|| "error:".into(), |g| g.paint("error:", "31"));
-        format!("{word} {}", placed(failure))
+        format!("{word} {}", printable(&placed(failure)))
     };
     let _ = writeln!(std::io::stderr(), "{line}");
     failure.kind.exit_code()

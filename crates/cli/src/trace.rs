@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::Read;
 
 use fieldspar_whir::profile::Span;
-use fieldspar_whir::proof::write_file;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -67,5 +66,5 @@ pub(crate) fn write(context: &Context, command: &str) -> Result<(), Failure> {
     };
     check(context)?;
     let text = events(command, &context.spans()).to_string();
-    Ok(write_file(path, text.as_bytes(), true)?)
+    output::write(path, text.as_bytes(), true)
 }

@@ -9,6 +9,6 @@ mod params_args;
 pub(crate) mod plan;
 mod point;
 pub(crate) mod prove;
-mod run;
+pub(crate) mod run;
 mod statement;
 pub(crate) mod verify;

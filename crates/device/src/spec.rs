@@ -1,6 +1,7 @@
 //! How a user names a device, and where the name came from.
 #![forbid(unsafe_code)]
 
+use core::num::IntErrorKind;
 use core::{fmt, str::FromStr};
 use std::ffi::OsStr;
 
@@ -85,8 +86,10 @@ pub enum SpecProblem {
     UnknownKind,
     /// The part after `cpu:` is no variant.
     UnknownVariant,
-    /// The part after `cuda:` is not a number from 0 to 2^32 - 1 in plain digits.
+    /// The part after `cuda:` is not a number in plain digits.
     BadOrdinal,
+    /// The number after `cuda:` is 2^32 or more.
+    LargeOrdinal,
     /// A colon with nothing behind it.
     EmptySelector,
     /// `auto` takes no selector.
@@ -102,6 +105,7 @@ impl fmt::Display for SpecProblem {
             Self::UnknownKind => "there is no such kind of device",
             Self::UnknownVariant => "there is no such CPU variant",
             Self::BadOrdinal => "the ordinal is not a number",
+            Self::LargeOrdinal => "the ordinal is too large, the largest is 4294967295",
             Self::EmptySelector => "nothing follows the colon",
             Self::SelectorOnAuto => "`auto` takes nothing after it",
             Self::NotUnicode => "it is not Unicode",
@@ -170,6 +174,11 @@ impl FromStr for DeviceSpec {
                 // One name per device: `u32::from_str` also takes `+1` and `01`.
                 match ordinal.parse::<u32>() {
                     Ok(n) if n.to_string() == ordinal => Ok(Self::Cuda(Some(n))),
+                    Err(e)
+                        if *e.kind() == IntErrorKind::PosOverflow && !ordinal.starts_with('+') =>
+                    {
+                        err(SpecProblem::LargeOrdinal)
+                    }
                     _ => err(SpecProblem::BadOrdinal),
                 }
             }
@@ -277,7 +286,9 @@ mod tests {
             ("cuda:-1", P::BadOrdinal),
             ("cuda:+1", P::BadOrdinal),
             ("cuda:01", P::BadOrdinal),
-            ("cuda:4294967296", P::BadOrdinal),
+            ("cuda:4294967296", P::LargeOrdinal),
+            ("cuda:99999999999999999999", P::LargeOrdinal),
+            ("cuda:+99999999999999999999", P::BadOrdinal),
             ("cuda:x", P::BadOrdinal),
             ("auto:cpu", P::SelectorOnAuto),
             ("auto:", P::SelectorOnAuto),

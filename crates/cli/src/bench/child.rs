@@ -4,10 +4,11 @@
 //! and takes its input from page-locked memory, into which it was put before the time begins.
 #![forbid(unsafe_code)]
 
-use std::fs;
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::path::Path;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use std::{fs, io, process, thread};
 
 use fieldspar_device::cuda::Pinned;
 use fieldspar_whir::cpu::CpuEngine;
@@ -232,10 +233,30 @@ fn answer(state: &mut State, request: Request) -> Result<Value, String> {
     }
 }
 
+/// Answers on standard output what standard input asks. When that is closed the parent is gone, or
+/// wants no more, and the process ends at once, in the middle of a proof too.
+pub(super) fn serve_standard() -> io::Result<()> {
+    let (sender, lines) = mpsc::channel();
+    let watch = move || {
+        for line in io::stdin().lines() {
+            let failed = line.is_err();
+            if sender.send(line).is_err() || failed {
+                return;
+            }
+        }
+        process::exit(0);
+    };
+    thread::Builder::new().name("stdin".into()).spawn(watch)?;
+    serve(lines, io::stdout().lock())
+}
+
 /// Answers requests until there are no more.
-pub(super) fn serve(input: impl BufRead, mut output: impl Write) -> std::io::Result<()> {
+fn serve(
+    lines: impl IntoIterator<Item = io::Result<String>>,
+    mut output: impl Write,
+) -> io::Result<()> {
     let mut state = State::default();
-    for line in input.lines() {
+    for line in lines {
         let line = line?;
         if line.trim().is_empty() {
             continue;
@@ -265,7 +286,7 @@ mod tests {
             .map(|r| serde_json::to_string(r).unwrap())
             .collect();
         let mut out = Vec::new();
-        serve(lines.join("\n").as_bytes(), &mut out).unwrap();
+        serve(lines.into_iter().map(Ok), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         text.lines()
             .map(|l| serde_json::from_str(l).unwrap())
@@ -295,7 +316,8 @@ mod tests {
     #[test]
     fn a_bad_request_is_answered() {
         let mut out = Vec::new();
-        serve(&b"{\"op\":\"x\"}\n\n{\"op\":\"quit\"}\n{}"[..], &mut out).unwrap();
+        let lines = ["{\"op\":\"x\"}", "", "{\"op\":\"quit\"}", "{}"];
+        serve(lines.map(|line| Ok(line.to_owned())), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text.lines().count(), 1);
         assert!(text.contains("bad request"));

@@ -1,6 +1,8 @@
 //! Which sizes and shapes are measured.
 #![forbid(unsafe_code)]
 
+use std::fmt;
+
 use clap::ValueEnum;
 use fieldspar_whir::params::{Assumption, ExtensionDegree, Folds, Params, RateSchedule};
 
@@ -37,6 +39,13 @@ pub(crate) struct Point {
     pub(crate) fold: usize,
     /// log2 of the inverse rate of the first code.
     pub(crate) rate: usize,
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { n, fold, rate } = self;
+        write!(f, "n={n} fold {fold} rate {rate}")
+    }
 }
 
 fn cross(n: usize, folds: &[usize], rates: &[usize]) -> impl Iterator<Item = Point> {

@@ -49,7 +49,7 @@ impl Contest {
         mut params: Params,
         point: Point,
     ) -> Result<Option<(Params, Vec<String>)>, BenchError> {
-        let name = format!("n={} fold {} rate {}", point.n, point.fold, point.rate);
+        let name = point.to_string();
         let requested = params.security_level;
         let mut warnings = Vec::new();
         let Some((accepted, refusal)) = level(&params, point.n) else {
@@ -88,10 +88,7 @@ impl Contest {
     ) -> Result<Result<Vec<Row>, String>, BenchError> {
         let requested_level = params.security_level;
         let Some((params, mut warnings)) = self.agree(params, point)? else {
-            return Ok(Err(format!(
-                "n={} fold {} rate {}: left out, p3-whir accepts no level",
-                point.n, point.fold, point.rate
-            )));
+            return Ok(Err(format!("{point}: left out, p3-whir accepts no level")));
         };
         let sides = self.ours.len() + self.rivals.len();
         let gpus = self.ours.iter().filter(|(d, _)| is_gpu(d)).count();
@@ -103,9 +100,8 @@ impl Contest {
         let alternated = sides == 1 || need < self.memory;
         if !alternated {
             warnings.push(format!(
-                "n={} fold {} rate {}: the sides ran one after the other, not in turn: together \
-                 they may need {need} bytes of memory",
-                point.n, point.fold, point.rate
+                "{point}: the sides ran one after the other, not in turn: together they may need \
+                 {need} bytes of memory"
             ));
         }
         let path = folder.join("input.u32");

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use fieldspar_whir::field::{Extension, F};
 use fieldspar_whir::params::{Assumption, Folds, Params};
-use fieldspar_whir::proof::{AnyProofFile, ProofFile, preamble, write_file};
+use fieldspar_whir::proof::{AnyProofFile, ProofFile, preamble};
 use p3_field::PrimeField32;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -119,7 +119,7 @@ fn contents<EF: Extension>(
 
 pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure> {
     context.unused_device()?;
-    let (_, file) = run::read_proof(&args.file)?;
+    let (_, file) = run::read_proof(&args.file, context)?;
     let view = View::of(&file);
     params_args::notice(&view.params, context);
     let contents = match &file {
@@ -137,9 +137,12 @@ pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<Outcome, Failu
     for path in &paths {
         output::check(path, args.force)?;
     }
+    let mut outputs: Vec<_> = paths.iter().map(|path| ("the export", &**path)).collect();
+    outputs.extend(context.trace_path().map(|path| ("--trace", path)));
+    output::distinct(&outputs, &[("FILE", &args.file)])?;
     let mut text = String::new();
     for (path, (_, data)) in paths.iter().zip(&contents) {
-        write_file(path, data, args.force)?;
+        output::write(path, data, args.force)?;
         text.push_str(&format!("{:>10} bytes  {}\n", data.len(), path.display()));
     }
     let files: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();

@@ -66,7 +66,7 @@ fn sizes<EF: Extension>(
 
 pub(crate) fn run(args: &InspectArgs, context: &Context) -> Result<Outcome, Failure> {
     context.unused_device()?;
-    let (bytes, file) = run::read_proof(&args.file)?;
+    let (bytes, file) = run::read_proof(&args.file, context)?;
     let view = View::of(&file);
     params_args::notice(&view.params, context);
     let parts = match &file {

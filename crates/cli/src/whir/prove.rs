@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fieldspar_whir::input::{self, Encoding};
 use fieldspar_whir::params::{MAX_NUM_VARIABLES, Params};
-use fieldspar_whir::proof::write_file;
 use serde_json::json;
 
 use crate::context::{Context, Outcome};
@@ -96,10 +95,13 @@ fn check(
 
 pub(crate) fn run(args: &ProveArgs, context: &Context) -> Result<Outcome, Failure> {
     output::check(&args.output, args.force)?;
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    if real(&args.output).is_some_and(|output| real(&args.input) == Some(output)) {
-        return Err(Failure::usage("the output would replace the input"));
+    let mut outputs = vec![("--output", args.output.as_path())];
+    outputs.extend(context.trace_path().map(|path| ("--trace", path)));
+    let mut inputs = vec![("INPUT", args.input.as_path())];
+    if let Some(At::File(path)) = &args.at {
+        inputs.push(("--at", path));
     }
+    output::distinct(&outputs, &inputs)?;
     let prover = context.open_prover()?;
     let params = args.params.params(context);
     let planned = check(args, context, &prover, &params)?;
@@ -115,7 +117,7 @@ pub(crate) fn run(args: &ProveArgs, context: &Context) -> Result<Outcome, Failur
     let at = args.at.clone().unwrap_or(At::Random(0));
     let mut made = run::make(context, &prover, &params, input, &at)?;
     made.planned_device_memory = planned;
-    write_file(&args.output, &made.bytes, args.force)?;
+    output::write(&args.output, &made.bytes, args.force)?;
     let chosen = if args.at.is_some() {
         ""
     } else {

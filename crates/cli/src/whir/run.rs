@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use fieldspar_device::{DeviceKind, OutOfMemory, format_bytes};
 use fieldspar_whir::engine::Engine;
-use fieldspar_whir::error::ProofError;
+use fieldspar_whir::error::{ParamsError, ProofError};
 use fieldspar_whir::field::{EF4, EF5, Extension};
 use fieldspar_whir::input::Input;
 use fieldspar_whir::params::{ExtensionDegree, Params};
@@ -35,7 +35,7 @@ const GPU_HOST_BYTES: u64 = 384 << 20;
 
 /// Bytes of the host's memory that proving `n` variables holds at the peak. Our engines have no table
 /// of weights before the first fold; beside a GPU there are but the values on their way to it.
-pub(crate) fn peak_bytes(params: &Params, n: usize, kind: DeviceKind) -> Result<u64, Failure> {
+pub(crate) fn peak_bytes(params: &Params, n: usize, kind: DeviceKind) -> Result<u64, ParamsError> {
     let mut shape = MemoryShape::new(params, n)?;
     if kind != DeviceKind::Cpu {
         let values = 4_u64 << shape.num_variables.min(48);
@@ -276,11 +276,70 @@ pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> 
 }
 
 /// Far above the largest proof whose commitment anyone would send.
-const MAX_PROOF_FILE: u64 = 1 << 30;
+const MAX_PROOF_FILE: u64 = 1 << 28;
 
-/// Reads and decodes a proof file: its bytes and its content.
-pub(crate) fn read_proof(path: &Path) -> Result<(Vec<u8>, AnyProofFile), Failure> {
-    let data = read_bounded(path, MAX_PROOF_FILE)?;
+/// What is looked at before the rest is read: more than the longest header before the commitment.
+const HEAD_BYTES: u64 = 4096;
+
+/// Of a proof file are held its bytes, its content, and the encoding that must give the bytes again.
+const PROOF_COPIES: u64 = 3;
+
+/// Refuses a proof file of so many bytes, or of more.
+fn check_length(path: &Path, length: u64, memory: u64) -> Result<(), Failure> {
+    if length > MAX_PROOF_FILE {
+        return Err(Failure {
+            need: Some(length),
+            have: Some(MAX_PROOF_FILE),
+            ..Failure::input(format!(
+                "{} is larger than {MAX_PROOF_FILE} bytes, the most that a proof may have",
+                path.display()
+            ))
+            .at(path.display().to_string())
+        });
+    }
+    let need = length.saturating_mul(PROOF_COPIES);
+    if need > memory {
+        let what = format!("reading {}", path.display());
+        return Err(OutOfMemory::new(what, need, memory).into());
+    }
+    Ok(())
+}
+
+/// Reads and decodes a proof file: its bytes and its content. Of what is no proof file only the
+/// beginning is read.
+pub(crate) fn read_proof(
+    path: &Path,
+    context: &Context,
+) -> Result<(Vec<u8>, AnyProofFile), Failure> {
+    let memory = context.memory_limit()?.bytes();
+    let failed = |error: std::io::Error| {
+        Failure::input(format!("cannot read {}: {error}", path.display()))
+            .at(path.display().to_string())
+    };
+    let mut file = File::open(path).map_err(failed)?;
+    let mut data = Vec::new();
+    let mut read = |limit: u64, data: &mut Vec<u8>| {
+        file.by_ref()
+            .take(limit)
+            .read_to_end(data)
+            .map_err(failed)
+            .map(drop)
+    };
+    read(HEAD_BYTES, &mut data)?;
+    if data.len() as u64 == HEAD_BYTES {
+        match AnyProofFile::decode(&data) {
+            // The rest is missing, as it should, or something stands behind a whole proof.
+            Ok(_) | Err(ProofError::Truncated { .. }) => {}
+            Err(error) => return Err(Failure::from(error).in_file(path)),
+        }
+        if let Some(found) = std::fs::metadata(path).ok().filter(|f| f.is_file()) {
+            check_length(path, found.len(), memory)?;
+        }
+        // One byte more than is allowed says that there are too many.
+        let most = MAX_PROOF_FILE.min(memory / PROOF_COPIES);
+        read(most.saturating_add(1).saturating_sub(HEAD_BYTES), &mut data)?;
+    }
+    check_length(path, data.len() as u64, memory)?;
     let file = AnyProofFile::decode(&data).map_err(|e| Failure::from(e).in_file(path))?;
     Ok((data, file))
 }

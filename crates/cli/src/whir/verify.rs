@@ -47,7 +47,7 @@ pub(crate) struct VerifyArgs {
 fn refusal(args: &VerifyArgs, view: &View) -> Result<Option<String>, Failure> {
     let params = &view.params;
     if let Some(hex) = &args.commitment {
-        let words = words_of_hex(hex).map_err(|f| f.at("--commitment"))?;
+        let words = words_of_hex(hex).map_err(|f| f.of_option("--commitment"))?;
         if !view.commitment.iter().flatten().eq(&words) {
             return Ok(Some(
                 "the proof is about another commitment than --commitment".into(),
@@ -63,7 +63,7 @@ fn refusal(args: &VerifyArgs, view: &View) -> Result<Option<String>, Failure> {
         }
     }
     if let Some(text) = &args.value {
-        let value = element(text, params.degree.get()).map_err(|f| f.at("--value"))?;
+        let value = element(text, params.degree.get()).map_err(|f| f.of_option("--value"))?;
         if value != view.value {
             return Ok(Some("the proof is about another value than --value".into()));
         }
@@ -89,7 +89,7 @@ fn source(given: bool) -> &'static str {
 
 pub(crate) fn run(args: &VerifyArgs, context: &Context) -> Result<Outcome, Failure> {
     context.unused_device()?;
-    let (bytes, file) = run::read_proof(&args.file)?;
+    let (bytes, file) = run::read_proof(&args.file, context)?;
     let view = View::of(&file);
     params_args::notice(&view.params, context);
     let refused = refusal(args, &view)?;

@@ -38,6 +38,8 @@ impl Run {
         assert_eq!(self.stdout, "");
         let value: Value =
             serde_json::from_str(&self.stderr).unwrap_or_else(|e| panic!("{e}: {}", self.stderr));
+        assert_eq!(value["schema"], 1);
+        has(&value, &["version", "command", "warnings"]);
         has(&value["error"], &["kind", "message", "at", "need", "have"]);
         value["error"].clone()
     }

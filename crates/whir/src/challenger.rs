@@ -76,6 +76,12 @@ impl<'a, EF: Extension, E: Engine<EF>> Transcript<'a, EF, E> {
         }
     }
 
+    /// `GrindingChallenger::check_witness`, which p3 gives only to permutations of its packed types.
+    fn absorb_witness(&mut self, bits: usize, witness: F) -> bool {
+        self.inner.observe(witness);
+        self.inner.sample_bits(bits) == 0
+    }
+
     fn search(&self, bits: usize) -> Result<F, Error> {
         let buffered = &self.inner.input_buffer;
         let slot = buffered.len();
@@ -143,7 +149,7 @@ impl<EF: Extension, E: Engine<EF>> GrindingChallenger for Transcript<'_, EF, E> 
         }
         let witness = self.fuse.run(|| self.search(bits), || F::ZERO);
         self.fuse.run(
-            || match self.inner.check_witness(bits, witness) {
+            || match self.absorb_witness(bits, witness) {
                 true => Ok(()),
                 false => Err(Error::mismatch("grind", 0)),
             },

@@ -2,55 +2,12 @@
 //! waits. What counts is how long one takes, so its 16 words lie in two vectors where there are any.
 #![forbid(unsafe_code)]
 
-use std::sync::LazyLock;
-
-use p3_baby_bear::{
-    BABYBEAR_POSEIDON2_RC_16_EXTERNAL_FINAL, BABYBEAR_POSEIDON2_RC_16_EXTERNAL_INITIAL,
-    BABYBEAR_POSEIDON2_RC_16_INTERNAL,
-};
 use p3_challenger::DuplexChallenger;
-use p3_field::{Field, PrimeCharacteristicRing};
 use p3_symmetric::{CryptographicPermutation, Permutation};
 
 use super::portable::Portable;
 use super::poseidon2::{WIDTH, constants, permute};
 use crate::field::F;
-
-/// The constants in the order of the definition.
-pub(super) struct Single {
-    pub(super) initial: [[F; WIDTH]; 4],
-    pub(super) internal: [F; 13],
-    pub(super) terminal: [[F; WIDTH]; 4],
-    pub(super) diagonal: [F; WIDTH],
-}
-
-pub(super) static SINGLE: LazyLock<Single> = LazyLock::new(|| {
-    let over = |k: u64| F::TWO.exp_u64(k).inverse();
-    let small = F::from_u32;
-    Single {
-        initial: BABYBEAR_POSEIDON2_RC_16_EXTERNAL_INITIAL,
-        internal: BABYBEAR_POSEIDON2_RC_16_INTERNAL,
-        terminal: BABYBEAR_POSEIDON2_RC_16_EXTERNAL_FINAL,
-        diagonal: [
-            -small(2),
-            small(1),
-            small(2),
-            over(1),
-            small(3),
-            small(4),
-            -over(1),
-            -small(3),
-            -small(4),
-            over(8),
-            over(2),
-            over(3),
-            over(27),
-            -over(8),
-            -over(4),
-            -over(27),
-        ],
-    }
-});
 
 /// Plonky3's `default_babybear_poseidon2_16`, one state as fast as this processor can. Plonky3's own
 /// takes two to three times as long in a program that is built for every processor.
@@ -64,7 +21,7 @@ impl Permutation<[F; WIDTH]> for One {
     fn permute_mut(&self, state: &mut [F; WIDTH]) {
         #[cfg(target_arch = "x86_64")]
         if let Some(isa) = super::x86_64::avx2::Avx2::detect() {
-            return super::x86_64::single::permute(isa, &SINGLE, state);
+            return super::x86_64::single::permute(isa, state);
         }
         let mut lanes = [*state];
         permute(Portable, constants(), &mut lanes);

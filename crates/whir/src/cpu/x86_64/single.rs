@@ -5,17 +5,59 @@
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::*;
+use std::sync::LazyLock;
+
+use p3_baby_bear::{
+    BABYBEAR_POSEIDON2_RC_16_EXTERNAL_FINAL, BABYBEAR_POSEIDON2_RC_16_EXTERNAL_INITIAL,
+    BABYBEAR_POSEIDON2_RC_16_INTERNAL,
+};
+use p3_field::{Field, PrimeCharacteristicRing};
 
 use super::super::isa::Isa;
 use super::super::poseidon2::WIDTH;
-use super::super::single::Single;
 use super::avx2::Avx2;
 use crate::field::F;
 
+/// The constants in the order of the definition.
+struct Single {
+    initial: [[F; WIDTH]; 4],
+    internal: [F; 13],
+    terminal: [[F; WIDTH]; 4],
+    diagonal: [F; WIDTH],
+}
+
+static SINGLE: LazyLock<Single> = LazyLock::new(|| {
+    let over = |k: u64| F::TWO.exp_u64(k).inverse();
+    let small = F::from_u32;
+    Single {
+        initial: BABYBEAR_POSEIDON2_RC_16_EXTERNAL_INITIAL,
+        internal: BABYBEAR_POSEIDON2_RC_16_INTERNAL,
+        terminal: BABYBEAR_POSEIDON2_RC_16_EXTERNAL_FINAL,
+        diagonal: [
+            -small(2),
+            small(1),
+            small(2),
+            over(1),
+            small(3),
+            small(4),
+            -over(1),
+            -small(3),
+            -small(4),
+            over(8),
+            over(2),
+            over(3),
+            over(27),
+            -over(8),
+            -over(4),
+            -over(27),
+        ],
+    }
+});
+
 /// Permutes the state.
-pub(crate) fn permute(isa: Avx2, constants: &Single, state: &mut [F; WIDTH]) {
+pub(crate) fn permute(isa: Avx2, state: &mut [F; WIDTH]) {
     // SAFETY: the token shows that the processor has AVX2.
-    unsafe { run(isa, constants, state) }
+    unsafe { run(isa, &SINGLE, state) }
 }
 
 /// Runs intrinsics of the feature that the token proves.

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use crate::{
-    Result,
+    Result, aarch64,
     context::{Context, PROFILE, output, run as start},
     deny,
     facts::Facts,
@@ -37,7 +37,7 @@ type Leg = (
 );
 
 /// The legs in order: what fails fast comes first.
-const LEGS: [Leg; 12] = [
+const LEGS: [Leg; 14] = [
     ("fmt", "the code is formatted", |c, _| {
         passed(start(c.cargo().args(["fmt", "--all", "--check"])))
     }),
@@ -68,6 +68,24 @@ const LEGS: [Leg; 12] = [
         kernel_archives,
     ),
     ("tests", "the tests of the workspace", tests),
+    (
+        "native",
+        "the libraries build for this processor alone",
+        |c, _| {
+            // p3's packed types exist only under compile-time features, and bring other trait bounds.
+            passed(start(
+                c.cargo()
+                    .env("RUSTFLAGS", "-Ctarget-cpu=native")
+                    .env("CARGO_TARGET_DIR", c.target.join("native"))
+                    .args(["check", "--workspace", "--locked", "--profile", PROFILE]),
+            ))
+        },
+    ),
+    (
+        "aarch64",
+        "emulated, the program gives the same bytes on AArch64",
+        on_aarch64,
+    ),
     (
         "documents",
         "commands and links in the documents exist",
@@ -117,6 +135,15 @@ fn kernel_archives(context: &Context, _: &Facts) -> Result<Outcome> {
         return Ok(Outcome::Skipped("kernels are compiled on x86_64 Linux"));
     }
     passed(kernels::check(context))
+}
+
+fn on_aarch64(context: &Context, _: &Facts) -> Result<Outcome> {
+    if !aarch64::possible() {
+        return Ok(Outcome::Skipped(
+            "Debian's cross toolchain and emulator are for x86_64",
+        ));
+    }
+    passed(aarch64::check(context))
 }
 
 fn documents(context: &Context, _: &Facts) -> Result<Outcome> {

@@ -8,6 +8,8 @@
 //! weights of product form.
 #![forbid(unsafe_code)]
 
+use std::collections::HashMap;
+
 use p3_sumcheck::layout::Selector;
 use p3_sumcheck::strategy::VariableOrder;
 
@@ -161,40 +163,44 @@ impl<EF: Extension> Claims<EF> {
         }
     }
 
-    /// Where the groups of a new point begin: only those can share a hi-weight with its columns.
-    pub(crate) fn mark(&self) -> usize {
-        self.groups.len()
-    }
-
-    /// Records a claim and returns its number and its value. `partial` asks the device for a
-    /// hi-weight's partial evaluations; columns that share one (from `mark` on) share the answer.
+    /// Records claims at one point, each with the terms of its weight, and returns the number of the
+    /// first and the value of each. `partials` asks the device for the partial evaluations of
+    /// hi-weights: all distinct ones of these claims at once.
     pub(crate) fn add<Error>(
         &mut self,
-        mark: usize,
-        terms: Vec<Term<EF>>,
-        mut partial: impl FnMut(&HiWeight<EF>) -> Result<Vec<EF>, Error>,
-    ) -> Result<(usize, EF), Error> {
-        let mut value = EF::ZERO;
-        let mut contributions = Vec::with_capacity(terms.len());
-        for term in terms {
-            let known = self.groups[mark..].iter().position(|g| g.hi == term.hi);
-            let group = match known {
-                Some(position) => mark + position,
-                None => {
-                    let partial = partial(&term.hi)?;
-                    self.groups.push(Group {
-                        hi: term.hi,
-                        partial,
-                        lo: EF::zero_vec(1 << self.fold),
-                    });
-                    self.groups.len() - 1
-                }
-            };
-            value += dot(&self.groups[group].partial, &term.lo);
-            contributions.push(Contribution { group, lo: term.lo });
+        claims: Vec<Vec<Term<EF>>>,
+        partials: impl FnOnce(&[HiWeight<EF>]) -> Result<Vec<Vec<EF>>, Error>,
+    ) -> Result<(usize, Vec<EF>), Error> {
+        let (first_group, first_claim) = (self.groups.len(), self.claims.len());
+        // At one point a hi-weight is its kind and its bits; the map is only looked up.
+        let mut known = HashMap::new();
+        let mut fresh: Vec<HiWeight<EF>> = Vec::new();
+        for terms in claims {
+            let contributions = terms.into_iter().map(|Term { hi, lo }| {
+                let key = (hi.kind, hi.leading.clone(), hi.trailing.clone());
+                let group = *known.entry(key).or_insert_with(|| {
+                    fresh.push(hi);
+                    first_group + fresh.len() - 1
+                });
+                Contribution { group, lo }
+            });
+            self.claims.push(contributions.collect());
         }
-        self.claims.push(contributions);
-        Ok((self.claims.len() - 1, value))
+        let partials = partials(&fresh)?;
+        let groups = fresh.into_iter().zip(partials).map(|(hi, partial)| Group {
+            hi,
+            partial,
+            lo: EF::zero_vec(1 << self.fold),
+        });
+        self.groups.extend(groups);
+        let value = |contributions: &Vec<Contribution<EF>>| {
+            let parts = contributions.iter();
+            parts
+                .map(|c| dot(&self.groups[c.group].partial, &c.lo))
+                .sum()
+        };
+        let values = self.claims[first_claim..].iter().map(value).collect();
+        Ok((first_claim, values))
     }
 
     /// Fixes the coefficient of every claim: `coefficients[i]` weighs claim number i.

@@ -133,10 +133,10 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
         let mut layout = Layout::<F, EF>::new(&shapes, self.strategy);
         let (order, fold) = (self.order(), self.fold(0));
         let mut claims = Claims::new(fold);
-        let partial = |weight: &_| {
+        let partials = |weights: &[_]| {
             self.engine.profile().time("evaluate", || {
                 self.engine
-                    .partial_evaluations(polynomial, order, fold, weight)
+                    .partial_evaluations_of(polynomial, order, fold, weights)
             })
         };
 
@@ -149,10 +149,12 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
             let z = recorder.first().ok_or(Error::NoPoint)?;
             let point = Point::expand_from_univariate(z, num_variables);
             let terms = split(order, fold, &whole, point.as_slice(), View::Current);
-            let (claim, value) = claims.add(claims.mark(), terms, partial)?;
-            layout.add_virtual_eval(value, challenger);
-            virtual_claims.push(claim);
-            ood_answers.push(value);
+            let (claim, values) = claims.add(vec![terms], partials)?;
+            for value in values {
+                layout.add_virtual_eval(value, challenger);
+                virtual_claims.push(claim);
+                ood_answers.push(value);
+            }
         }
 
         let mut evals = Vec::with_capacity(num_openings);
@@ -194,21 +196,18 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
                     found: table,
                 });
             };
-            let mark = claims.mark();
-            let mut open = |columns: &[usize], view| {
+            let terms = |columns: &[usize], view| {
+                let selectors = placement.selectors();
+                let columns = columns.iter().map(|&column| &selectors[column]);
                 columns
-                    .iter()
-                    .map(|&column| {
-                        let selector = &placement.selectors()[column];
-                        let terms = split(order, fold, selector, point.as_slice(), view);
-                        let (claim, value) = claims.add(mark, terms, partial)?;
-                        table_claims[table].push(claim);
-                        Ok(value)
-                    })
-                    .collect::<Result<Vec<_>, Error>>()
+                    .map(|selector| split(order, fold, selector, point.as_slice(), view))
+                    .collect::<Vec<_>>()
             };
-            let current = open(batch.current(), View::Current)?;
-            let next = open(batch.next(), View::Next)?;
+            let mut all = terms(batch.current(), View::Current);
+            all.extend(terms(batch.next(), View::Next));
+            let (first, mut current) = claims.add(all, partials)?;
+            table_claims[table].extend(first..first + current.len());
+            let next = current.split_off(batch.current().len());
             let values: OpeningEvals<EF> = OpeningBatch::new(current, next);
             let bound = match points {
                 Some(_) => layout.add_claim_at(table, batch, &point, &values, challenger),

@@ -122,6 +122,21 @@ pub trait Engine<EF: Extension>: Send + Sync {
         weight: &HiWeight<EF>,
     ) -> Result<Vec<EF>, Error>;
 
+    /// [`partial_evaluations`](Self::partial_evaluations) of several weights, in their order. Many
+    /// columns opened at one point ask for theirs together.
+    fn partial_evaluations_of(
+        &self,
+        polynomial: &Self::Polynomial,
+        order: VariableOrder,
+        fold: usize,
+        weights: &[HiWeight<EF>],
+    ) -> Result<Vec<Vec<EF>>, Error> {
+        weights
+            .iter()
+            .map(|weight| self.partial_evaluations(polynomial, order, fold, weight))
+            .collect()
+    }
+
     /// Binds the first `fold` variables at once, `f(hi) = sum_lo lo_weights[lo] f(hi, lo)`, with
     /// the weight polynomial `sum_t c_t weight_t(hi)`.
     fn begin(

@@ -9,6 +9,7 @@ use p3_multilinear_util::point::Point;
 use p3_sumcheck::strategy::VariableOrder;
 use rayon::prelude::*;
 
+use super::columns::partial_evals;
 use super::eval::eval_table;
 use super::grind::grind;
 use super::isa::Variant;
@@ -134,6 +135,22 @@ macro_rules! engine {
                 weight: &HiWeight<$ef>,
             ) -> Result<Vec<$ef>, Error> {
                 Ok(partial_eval(self.variant, polynomial, order, fold, weight))
+            }
+
+            fn partial_evaluations_of(
+                &self,
+                polynomial: &Arc<Vec<F>>,
+                order: VariableOrder,
+                fold: usize,
+                weights: &[HiWeight<$ef>],
+            ) -> Result<Vec<Vec<$ef>>, Error> {
+                Ok(partial_evals(
+                    self.variant,
+                    polynomial,
+                    order,
+                    fold,
+                    weights,
+                ))
             }
 
             fn begin(

@@ -2,6 +2,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod columns;
 mod engine;
 pub(crate) mod eval;
 mod ext;

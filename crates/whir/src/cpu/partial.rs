@@ -283,7 +283,7 @@ fn lane_sum<I: Isa, const D: usize>(isa: I, f: &[F], weights: &[&[F]; D]) -> Ext
 const COLUMNS: usize = 1 << 9;
 
 /// `sum_y eq(point, y) f[(y + shift) * stride + column]` for `columns` columns.
-fn strided<EF: Extension, const D: usize>(
+pub(super) fn strided<EF: Extension, const D: usize>(
     variant: Variant,
     f: &[F],
     columns: usize,

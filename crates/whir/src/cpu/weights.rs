@@ -7,6 +7,7 @@
 use p3_field::PrimeCharacteristicRing;
 use rayon::prelude::*;
 
+use super::columns::accumulate_families;
 use super::ext::{
     Multiplier, add, by_degree, coefficients, fitting, load, load_mut, reduce, store, unroll,
 };
@@ -79,7 +80,7 @@ impl<EF: Extension> EqPair<EF> {
 
 /// `w[x] += c H(x)` for every term `(c, H)`.
 ///
-/// Terms with the same support share one pass over it.
+/// Terms with the same support share one pass over it, and so do columns of one point.
 pub(crate) fn accumulate<EF: Extension>(
     variant: Variant,
     w: &mut ExtTable<EF>,
@@ -87,7 +88,8 @@ pub(crate) fn accumulate<EF: Extension>(
 ) {
     let bits = w.num_variables();
     let mut groups: Vec<(Support, Vec<Term<'_, EF>>)> = Vec::new();
-    for &(scale, weight) in terms {
+    for place in accumulate_families(variant, w, terms) {
+        let (scale, weight) = terms[place];
         let support = weight.support(bits);
         if let WeightKind::Delta(y) = weight.kind {
             w.add_at(support.offset + (y << support.log_stride), scale);

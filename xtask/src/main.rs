@@ -1,6 +1,7 @@
 //! The workspace's chores: what CI runs, the long tests, the rivals of the benchmarks.
 #![deny(unsafe_code)]
 
+mod adapters;
 mod context;
 mod deny;
 mod facts;

@@ -6,7 +6,7 @@ use crate::{Digest, Error, Sponge, State};
 /// Permutations and hashes in bulk, on one device. Same input, same output on each.
 pub trait Engine {
     /// The device, as specifications name it (`cpu:avx2`, `cuda:0`).
-    fn device(&self) -> &str;
+    fn device(&self) -> String;
 
     /// Permutes each state. Takes any representatives, gives canonical ones.
     ///
@@ -46,4 +46,27 @@ pub trait Engine {
         children: &[Digest],
         parents: &mut [Digest],
     ) -> Result<(), Error>;
+
+    /// The levels of a tree over `leaves`, whose number is a power of two: the leaves first, the root
+    /// last.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`] if the number is no power of two, [`Error::Device`].
+    fn levels(&self, sponge: Sponge, leaves: Vec<Digest>) -> Result<Vec<Vec<Digest>>, Error> {
+        if !leaves.len().is_power_of_two() {
+            return Err(Error::Length {
+                what: "leaves of a tree",
+                have: leaves.len(),
+                expected: "a power of two".into(),
+            });
+        }
+        let mut levels = vec![leaves];
+        while let Some(children) = levels.last().filter(|level| level.len() > 1) {
+            let mut parents = vec![Digest::ZERO; children.len() / 2];
+            self.merge_level(sponge, children, &mut parents)?;
+            levels.push(parents);
+        }
+        Ok(levels)
+    }
 }

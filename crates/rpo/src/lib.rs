@@ -23,6 +23,7 @@
 //! - [`sponge`]: the sponges, over any permutation.
 #![deny(unsafe_code)]
 
+pub mod cpu;
 mod digest;
 pub mod engine;
 mod error;

@@ -24,9 +24,11 @@
 #![deny(unsafe_code)]
 
 pub mod cpu;
+pub mod cuda;
 mod digest;
 pub mod engine;
 mod error;
+mod gpu;
 pub mod reference;
 pub mod sponge;
 

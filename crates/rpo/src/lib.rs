@@ -21,12 +21,15 @@
 //!
 //! - [`mod@reference`]: the definition of correct, in plain Rust.
 //! - [`sponge`]: the sponges, over any permutation.
+//! - [`cpu`]: the processor; [`engine`]: what any device does.
+//! - [`merkle`]: trees, openings, their check.
 #![deny(unsafe_code)]
 
 pub mod cpu;
 mod digest;
 pub mod engine;
 mod error;
+pub mod merkle;
 pub mod reference;
 pub mod sponge;
 

@@ -21,6 +21,8 @@
 //!
 //! - [`mod@reference`]: the definition of correct, in plain Rust.
 //! - [`sponge`]: the sponges, over any permutation.
+//! - [`cpu`]: the processor; [`engine`]: what any device does.
+//! - [`merkle`]: trees, openings, their check.
 #![deny(unsafe_code)]
 
 pub mod cpu;
@@ -29,6 +31,7 @@ mod digest;
 pub mod engine;
 mod error;
 mod gpu;
+pub mod merkle;
 pub mod reference;
 pub mod sponge;
 

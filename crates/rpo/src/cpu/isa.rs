@@ -6,6 +6,8 @@
 //! proves that the processor has the instructions; that is why the methods are safe to call.
 #![forbid(unsafe_code)]
 
+use super::portable::Portable;
+
 /// The most lanes of any variant.
 pub(crate) const MAX_LANES: usize = 8;
 
@@ -60,4 +62,15 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     fn square(self, x: Self::V) -> Self::V;
     /// The product, times the same factor.
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// [`Isa::square`] of a word in a general register, with a factor of its own.
+    #[inline(always)]
+    fn square_word(self, x: u64) -> u64 {
+        Portable.square(x)
+    }
+    /// [`Isa::mul`] of words in general registers, with the same factor.
+    #[inline(always)]
+    fn mul_word(self, a: u64, b: u64) -> u64 {
+        Portable.mul(a, b)
+    }
 }

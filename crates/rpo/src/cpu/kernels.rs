@@ -5,7 +5,7 @@ use super::isa::{Isa, Kernel, MAX_LANES};
 use super::mds::mds;
 use super::portable::Portable;
 use super::rounds::{Batch, canonical};
-use super::sbox::{inverse, sbox};
+use super::sbox::power;
 use crate::reference::constants::ROUND_CONSTANTS;
 use crate::{State, WIDTH};
 
@@ -33,7 +33,9 @@ impl Kernel for PermuteMany<'_> {
             let n = rest.len().min(I::LANES);
             let (some, others) = rest.split_at_mut(n);
             if n <= I::LANES / 2 {
-                some.iter_mut().for_each(|s| permute_one(isa, s));
+                for state in some {
+                    permute_one(isa, state);
+                }
             } else {
                 Batch::<I, 4, 0, 0>::permute(isa, some);
             }
@@ -59,46 +61,40 @@ impl Kernel for PermuteOne<'_> {
 fn permute_one<I: Isa>(isa: I, state: &mut State) {
     for [first, second] in &ROUND_CONSTANTS {
         mds(Portable, state, first);
-        match I::LANES {
-            1 => in_words::<6>(state, sbox::<Portable, 6, 0>),
-            4 => in_vectors::<I, 3>(isa, state, sbox::<I, 3, 0>),
-            _ => in_vectors::<I, 2>(isa, state, sbox::<I, 2, 0>),
-        }
+        powers::<I, false>(isa, state);
         mds(Portable, state, second);
-        match I::LANES {
-            1 => in_words::<6>(state, inverse::<Portable, 6, 0>),
-            4 => in_vectors::<I, 3>(isa, state, inverse::<I, 3, 0>),
-            _ => in_vectors::<I, 2>(isa, state, inverse::<I, 2, 0>),
-        }
+        powers::<I, true>(isa, state);
     }
     *state = state.map(canonical);
 }
 
 #[inline(always)]
-fn in_words<const G: usize>(
-    state: &mut State,
-    f: impl Fn(Portable, [u64; G], [u64; 0]) -> ([u64; G], [u64; 0]),
-) {
-    for group in state.chunks_exact_mut(G) {
-        let mut words = [0; G];
-        words.copy_from_slice(group);
-        group.copy_from_slice(&f(Portable, words, []).0);
+fn powers<I: Isa, const INVERSE: bool>(isa: I, state: &mut State) {
+    match I::LANES {
+        1 => in_words::<6, INVERSE>(state),
+        4 => in_vectors::<I, 3, INVERSE>(isa, state),
+        _ => in_vectors::<I, 2, INVERSE>(isa, state),
     }
 }
 
 #[inline(always)]
-fn in_vectors<I: Isa, const G: usize>(
-    isa: I,
-    state: &mut State,
-    f: impl Fn(I, [I::V; G], [u64; 0]) -> ([I::V; G], [u64; 0]),
-) {
+fn in_words<const G: usize, const INVERSE: bool>(state: &mut State) {
+    for group in state.chunks_exact_mut(G) {
+        let mut words = [0; G];
+        words.copy_from_slice(group);
+        group.copy_from_slice(&power::<_, INVERSE, G, 0>(Portable, words, []).0);
+    }
+}
+
+#[inline(always)]
+fn in_vectors<I: Isa, const G: usize, const INVERSE: bool>(isa: I, state: &mut State) {
     let mut v = [isa.splat(0); G];
     for (v, group) in v.iter_mut().zip(state.chunks(I::LANES)) {
         let mut words = [0; MAX_LANES];
         words[..group.len()].copy_from_slice(group);
         *v = isa.load(&words);
     }
-    let (v, _) = f(isa, v, []);
+    let (v, _) = power::<I, INVERSE, G, 0>(isa, v, []);
     for (v, group) in v.iter().zip(state.chunks_mut(I::LANES)) {
         let mut words = [0; MAX_LANES];
         isa.store(*v, &mut words);

@@ -22,81 +22,113 @@ use crate::WIDTH;
 /// The matrix times 12 words below 2^32, over the integers; intermediate words may be negative.
 #[inline(always)]
 fn halves<I: Isa>(isa: I, s: [I::V; WIDTH]) -> [I::V; WIDTH] {
-    let add = |a, b| isa.add(a, b);
-    let sub = |a, b| isa.sub(a, b);
     let (mut one, mut minus) = ([s[0]; 3], [s[0]; 3]);
     let (mut re, mut im) = ([s[0]; 3], [s[0]; 3]);
     for k in 0..3 {
-        let even = add(s[k], s[k + 6]);
-        let odd = add(s[k + 3], s[k + 9]);
-        one[k] = add(even, odd);
-        minus[k] = sub(even, odd);
-        re[k] = sub(s[k], s[k + 6]);
-        im[k] = sub(s[k + 3], s[k + 9]);
+        let even = isa.add(s[k], s[k + 6]);
+        let odd = isa.add(s[k + 3], s[k + 9]);
+        one[k] = isa.add(even, odd);
+        minus[k] = isa.sub(even, odd);
+        re[k] = isa.sub(s[k], s[k + 6]);
+        im[k] = isa.sub(s[k + 3], s[k + 9]);
     }
-
-    // y = 1: 16 (a0 + a1 + a2) - 8 a
-    let sixteen = isa.shl::<4>(add(add(one[0], one[1]), one[2]));
-    let one = [2, 0, 1].map(|k: usize| sub(sixteen, isa.shl::<3>(one[k])));
-
-    // y = -1
-    let [b0, b1, b2] = minus;
-    let minus = [
-        sub(sub(isa.sub(isa.splat(0), isa.shl::<3>(b0)), b1), b2),
-        sub(sub(b0, isa.shl::<3>(b1)), b2),
-        sub(add(b0, b1), isa.shl::<3>(b2)),
-    ];
-
-    // y = i, with c = re + i im. The products by the rows of
-    //   -1 - 2i   8 + 4i   1 - i
-    //   -1 - i   -1 - 2i   8 + 4i
-    //    4 - 8i  -1 - i   -1 - 2i
-    let [r0, r1, r2] = re;
-    let [i0, i1, i2] = im;
-    // (-1 - 2i) c = (2 im - re) - i (im + 2 re)
-    let near = |r, i| {
-        (
-            sub(add(i, i), r),
-            add(i, add(r, r)), // to be subtracted
-        )
-    };
-    // (-1 - i) c = (im - re) - i (im + re)
-    let unit = |r, i| (sub(i, r), add(i, r));
-    // (2 + i) c = (2 re - im) + i (2 im + re); times 4 is (8 + 4i) c, and -4i times it (4 - 8i) c
-    let far = |r, i| (sub(add(r, r), i), add(add(i, i), r));
-    let four = |a| isa.shl::<2>(a);
-    let (n0, n1, n2) = (near(r0, i0), near(r1, i1), near(r2, i2));
-    let (u0, u1) = (unit(r0, i0), unit(r1, i1));
-    let (f0, f1, f2) = (far(r0, i0), far(r1, i1), far(r2, i2));
-    let re = [
-        // (1 - i) c = (re + im) + i (im - re)
-        add(add(n0.0, four(f1.0)), add(r2, i2)),
-        add(add(u0.0, n1.0), four(f2.0)),
-        add(add(four(f0.1), u1.0), n2.0),
-    ];
-    let im = [
-        add(sub(four(f1.1), n0.1), sub(i2, r2)),
-        sub(sub(four(f2.1), u0.1), n1.1),
-        sub(sub(isa.sub(isa.splat(0), four(f0.0)), u1.1), n2.1),
-    ];
+    let one = block_one(isa, one);
+    let minus = block_minus(isa, minus);
+    let (re, im) = block_i(isa, re, im);
 
     let mut out = s;
     for k in 0..3 {
-        let even = add(one[k], minus[k]);
-        let odd = sub(one[k], minus[k]);
-        out[k] = add(even, re[k]);
-        out[k + 6] = sub(even, re[k]);
-        out[k + 3] = add(odd, im[k]);
-        out[k + 9] = sub(odd, im[k]);
+        let even = isa.add(one[k], minus[k]);
+        let odd = isa.sub(one[k], minus[k]);
+        out[k] = isa.add(even, re[k]);
+        out[k + 6] = isa.sub(even, re[k]);
+        out[k + 3] = isa.add(odd, im[k]);
+        out[k + 9] = isa.sub(odd, im[k]);
     }
     out
+}
+
+// No closures here: a closure does not have the instruction set of the function that it stands in, and
+// vectors would pass through memory.
+
+/// The product modulo `x^3 - 1`: `16 (a0 + a1 + a2) - 8 a`, turned.
+#[inline(always)]
+fn block_one<I: Isa>(isa: I, a: [I::V; 3]) -> [I::V; 3] {
+    let sum = isa.shl::<4>(isa.add(isa.add(a[0], a[1]), a[2]));
+    [
+        isa.sub(sum, isa.shl::<3>(a[2])),
+        isa.sub(sum, isa.shl::<3>(a[0])),
+        isa.sub(sum, isa.shl::<3>(a[1])),
+    ]
+}
+
+/// The product modulo `x^3 + 1`.
+#[inline(always)]
+fn block_minus<I: Isa>(isa: I, [b0, b1, b2]: [I::V; 3]) -> [I::V; 3] {
+    let zero = isa.splat(0);
+    [
+        isa.sub(isa.sub(zero, isa.shl::<3>(b0)), isa.add(b1, b2)),
+        isa.sub(isa.sub(b0, isa.shl::<3>(b1)), b2),
+        isa.sub(isa.add(b0, b1), isa.shl::<3>(b2)),
+    ]
+}
+
+/// The product modulo `x^3 - i` of `c = re + i im`, whose matrix is
+/// ```text
+/// -1 - 2i   8 + 4i   1 - i
+/// -1 - i   -1 - 2i   8 + 4i
+///  4 - 8i  -1 - i   -1 - 2i
+/// ```
+/// With `near = (-1 - 2i) c`, `unit = (-1 - i) c`, `far = (2 + i) c`.
+#[inline(always)]
+fn block_i<I: Isa>(
+    isa: I,
+    [r0, r1, r2]: [I::V; 3],
+    [i0, i1, i2]: [I::V; 3],
+) -> ([I::V; 3], [I::V; 3]) {
+    let (near0, near1, near2) = (near(isa, r0, i0), near(isa, r1, i1), near(isa, r2, i2));
+    let (unit0, unit1) = (unit(isa, r0, i0), unit(isa, r1, i1));
+    let (far0, far1, far2) = (far(isa, r0, i0), far(isa, r1, i1), far(isa, r2, i2));
+    let re = [
+        isa.add(isa.add(near0.0, isa.shl::<2>(far1.0)), isa.add(r2, i2)),
+        isa.add(isa.add(unit0.0, near1.0), isa.shl::<2>(far2.0)),
+        isa.add(isa.add(isa.shl::<2>(far0.1), unit1.0), near2.0),
+    ];
+    let im = [
+        isa.add(isa.sub(isa.shl::<2>(far1.1), near0.1), isa.sub(i2, r2)),
+        isa.sub(isa.sub(isa.shl::<2>(far2.1), unit0.1), near1.1),
+        isa.sub(isa.sub(isa.splat(0), isa.shl::<2>(far0.0)), isa.add(unit1.1, near2.1)),
+    ];
+    (re, im)
+}
+
+/// `(-1 - 2i) (r + i im)`, the imaginary part negated.
+#[inline(always)]
+fn near<I: Isa>(isa: I, r: I::V, im: I::V) -> (I::V, I::V) {
+    (isa.sub(isa.add(im, im), r), isa.add(im, isa.add(r, r)))
+}
+
+/// `(-1 - i) (r + i im)`, the imaginary part negated.
+#[inline(always)]
+fn unit<I: Isa>(isa: I, r: I::V, im: I::V) -> (I::V, I::V) {
+    (isa.sub(im, r), isa.add(im, r))
+}
+
+/// `(2 + i) (r + i im)`.
+#[inline(always)]
+fn far<I: Isa>(isa: I, r: I::V, im: I::V) -> (I::V, I::V) {
+    (isa.sub(isa.add(r, r), im), isa.add(isa.add(im, im), r))
 }
 
 /// The matrix times a state, plus canonical constants.
 #[inline(always)]
 pub(crate) fn mds<I: Isa>(isa: I, state: &mut [I::V; WIDTH], constants: &[u64; WIDTH]) {
-    let low = halves(isa, state.map(|x| isa.low(x)));
-    let high = halves(isa, state.map(|x| isa.high(x)));
+    let (mut low, mut high) = (*state, *state);
+    for i in 0..WIDTH {
+        low[i] = isa.low(state[i]);
+        high[i] = isa.high(state[i]);
+    }
+    let (low, high) = (halves(isa, low), halves(isa, high));
     for i in 0..WIDTH {
         let constant = constants[i];
         let low = isa.add(low[i], isa.splat(constant & 0xFFFF_FFFF));

@@ -4,7 +4,7 @@
 use super::isa::{Isa, MAX_LANES};
 use super::mds::mds;
 use super::portable::Portable;
-use super::sbox::{inverse, sbox};
+use super::sbox::power;
 use crate::reference::constants::ROUND_CONSTANTS;
 use crate::{MODULUS, State, WIDTH};
 
@@ -57,9 +57,9 @@ impl<I: Isa, const G: usize, const S: usize, const K: usize> Batch<I, G, S, K> {
     fn rounds(&mut self) {
         for [first, second] in &ROUND_CONSTANTS {
             self.mds(first);
-            self.each_group(sbox::<I, G, S>);
+            self.powers::<false>();
             self.mds(second);
-            self.each_group(inverse::<I, G, S>);
+            self.powers::<true>();
         }
     }
 
@@ -72,14 +72,14 @@ impl<I: Isa, const G: usize, const S: usize, const K: usize> Batch<I, G, S, K> {
     }
 
     #[inline(always)]
-    fn each_group(&mut self, f: impl Fn(I, [I::V; G], [u64; S]) -> ([I::V; G], [u64; S])) {
+    fn powers<const INVERSE: bool>(&mut self) {
         for start in (0..WIDTH).step_by(G) {
             let (mut v, mut s) = ([self.v[0]; G], [0; S]);
             v.copy_from_slice(&self.v[start..start + G]);
             for (k, state) in self.s.iter().enumerate() {
                 s[k * G..][..G].copy_from_slice(&state[start..start + G]);
             }
-            let (v, s) = f(self.isa, v, s);
+            let (v, s) = power::<I, INVERSE, G, S>(self.isa, v, s);
             self.v[start..start + G].copy_from_slice(&v);
             for (k, state) in self.s.iter_mut().enumerate() {
                 state[start..start + G].copy_from_slice(&s[k * G..][..G]);

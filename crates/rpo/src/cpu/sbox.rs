@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use super::isa::Isa;
-use super::portable::Portable;
 
 /// `G` vectors, and beside them `S` words in general registers. Every step goes over all of them, so
 /// that each has the others' latency to hide its own in.
@@ -21,7 +20,7 @@ impl<I: Isa, const G: usize, const S: usize> Group<I, G, S> {
                 self.v[i] = self.isa.square(self.v[i]);
             }
             if i < S {
-                self.s[i] = Portable.square(self.s[i]);
+                self.s[i] = self.isa.square_word(self.s[i]);
             }
         }
         self
@@ -34,7 +33,7 @@ impl<I: Isa, const G: usize, const S: usize> Group<I, G, S> {
                 self.v[i] = self.isa.mul(self.v[i], other.v[i]);
             }
             if i < S {
-                self.s[i] = Portable.mul(self.s[i], other.s[i]);
+                self.s[i] = self.isa.mul_word(self.s[i], other.s[i]);
             }
         }
         self
@@ -50,9 +49,26 @@ impl<I: Isa, const G: usize, const S: usize> Group<I, G, S> {
     }
 }
 
+/// The S-box or its inverse.
+///
+/// Not a function passed as a value: called through one, it would not be compiled for the instruction
+/// set of its caller.
+#[inline(always)]
+pub(crate) fn power<I: Isa, const INVERSE: bool, const G: usize, const S: usize>(
+    isa: I,
+    v: [I::V; G],
+    s: [u64; S],
+) -> ([I::V; G], [u64; S]) {
+    if INVERSE {
+        inverse(isa, v, s)
+    } else {
+        sbox(isa, v, s)
+    }
+}
+
 /// Seventh powers.
 #[inline(always)]
-pub(crate) fn sbox<I: Isa, const G: usize, const S: usize>(
+fn sbox<I: Isa, const G: usize, const S: usize>(
     isa: I,
     v: [I::V; G],
     s: [u64; S],
@@ -68,7 +84,7 @@ pub(crate) fn sbox<I: Isa, const G: usize, const S: usize>(
 /// `1001001001001001001001001001000 1 1011011011011011011011011011011 0 111` in binary, by 63 squarings
 /// and 9 products.
 #[inline(always)]
-pub(crate) fn inverse<I: Isa, const G: usize, const S: usize>(
+fn inverse<I: Isa, const G: usize, const S: usize>(
     isa: I,
     v: [I::V; G],
     s: [u64; S],

@@ -3,11 +3,12 @@
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::{
-    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_cmpgt_epi64, _mm256_loadu_si256,
-    _mm256_mul_epu32, _mm256_set1_epi64x, _mm256_slli_epi64, _mm256_srli_epi64,
+    __m256i, _mm_cvtsi32_si128, _mm256_add_epi64, _mm256_and_si256, _mm256_cmpgt_epi64, _mm256_loadu_si256,
+    _mm256_mul_epu32, _mm256_set1_epi64x, _mm256_sll_epi64, _mm256_slli_epi64, _mm256_srli_epi64,
     _mm256_storeu_si256, _mm256_sub_epi64, _mm256_xor_si256,
 };
 
+use super::bmi2;
 use crate::cpu::isa::{Isa, Kernel, MAX_LANES};
 
 const EPSILON: u64 = 0xFFFF_FFFF;
@@ -93,16 +94,9 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn shl<const N: u32>(self, a: __m256i) -> __m256i {
+        // A constant count becomes an immediate.
         // SAFETY: a token exists only where AVX2 was detected.
-        unsafe {
-            match N {
-                1 => _mm256_slli_epi64::<1>(a),
-                2 => _mm256_slli_epi64::<2>(a),
-                3 => _mm256_slli_epi64::<3>(a),
-                4 => _mm256_slli_epi64::<4>(a),
-                _ => const { panic!("no such shift is used") },
-            }
-        }
+        unsafe { _mm256_sll_epi64(a, _mm_cvtsi32_si128(N.cast_signed())) }
     }
 
     #[inline(always)]
@@ -169,5 +163,17 @@ impl Isa for Avx2 {
             let low = _mm256_add_epi64(ll, cross);
             self.reduce(low, high)
         }
+    }
+
+    #[inline(always)]
+    fn square_word(self, x: u64) -> u64 {
+        // SAFETY: a token exists only where AVX2 and BMI2 were detected.
+        unsafe { bmi2::mul(x, x) }
+    }
+
+    #[inline(always)]
+    fn mul_word(self, a: u64, b: u64) -> u64 {
+        // SAFETY: a token exists only where AVX2 and BMI2 were detected.
+        unsafe { bmi2::mul(a, b) }
     }
 }

@@ -8,6 +8,7 @@ use core::arch::x86_64::{
     _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
 };
 
+use super::bmi2;
 use crate::cpu::isa::{Isa, Kernel, MAX_LANES};
 
 const EPSILON: u64 = 0xFFFF_FFFF;
@@ -156,5 +157,17 @@ impl<const BESIDE: usize> Isa for Avx512<BESIDE> {
             let low = _mm512_add_epi64(ll, cross);
             self.reduce(low, high)
         }
+    }
+
+    #[inline(always)]
+    fn square_word(self, x: u64) -> u64 {
+        // SAFETY: a token exists only where AVX-512 F and BMI2 were detected.
+        unsafe { bmi2::mul(x, x) }
+    }
+
+    #[inline(always)]
+    fn mul_word(self, a: u64, b: u64) -> u64 {
+        // SAFETY: a token exists only where AVX-512 F and BMI2 were detected.
+        unsafe { bmi2::mul(a, b) }
     }
 }

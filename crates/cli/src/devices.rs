@@ -16,7 +16,10 @@ fn describe(probe: &Probe) -> String {
         Some(probe.name.clone()),
         probe.adapter.clone(),
         probe.driver.clone(),
-        probe.backend.as_ref().map(|_| format!("{} arithmetic", probe.variant)),
+        probe
+            .backend
+            .as_ref()
+            .map(|_| format!("{} arithmetic", probe.variant)),
         memory,
         binding.map(|bytes| format!("bindings of {bytes}")),
     ]

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use fieldspar_device::Error as DeviceError;
 
 use crate::engine::Engine;
-use crate::reference::permutation::permute;
+use crate::reference::permute;
 use crate::{Digest, Error, MODULUS, RATE, Sponge, State, WIDTH};
 
 /// Inputs of `width` elements each.

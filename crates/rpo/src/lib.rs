@@ -34,6 +34,7 @@ mod gpu;
 pub mod merkle;
 pub mod reference;
 pub mod sponge;
+pub mod wgpu;
 
 pub use digest::Digest;
 pub use error::Error;

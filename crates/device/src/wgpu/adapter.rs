@@ -370,7 +370,8 @@ pub(super) fn automatic(found: &[WgpuInfo]) -> Option<usize> {
         .min_by_key(|&i| found[i].rank())
 }
 
-pub(super) const NONE: &str = "no adapter was found: neither Vulkan nor another interface has a driver here";
+pub(super) const NONE: &str =
+    "no adapter was found: neither Vulkan nor another interface has a driver here";
 
 /// Every adapter as found, in the order of [`WgpuInfo`]s.
 pub(super) struct Found {
@@ -398,9 +399,8 @@ pub(super) fn found() -> &'static Found {
 
 /// Specifications that mean one adapter each.
 fn name_each(infos: &mut [WgpuInfo]) {
-    let same = |a: &WgpuInfo, b: &WgpuInfo| {
-        a.backend == b.backend && a.name.eq_ignore_ascii_case(&b.name)
-    };
+    let same =
+        |a: &WgpuInfo, b: &WgpuInfo| a.backend == b.backend && a.name.eq_ignore_ascii_case(&b.name);
     for i in 0..infos.len() {
         let (before, after) = infos.split_at(i);
         let info = &after[0];
@@ -568,7 +568,10 @@ mod tests {
         let mut infos = machine();
         assert_eq!(automatic(&infos), Some(3));
         infos.retain(|i| i.kind != AdapterKind::Discrete);
-        assert_eq!(automatic(&infos).map(|i| &infos[i].name[..]), Some("Intel(R) Graphics"));
+        assert_eq!(
+            automatic(&infos).map(|i| &infos[i].name[..]),
+            Some("Intel(R) Graphics")
+        );
         infos.retain(|i| i.kind != AdapterKind::Integrated);
         assert_eq!(automatic(&infos), None);
         let named = AdapterKind::of(::wgpu::DeviceType::DiscreteGpu, "SwiftShader Device");

@@ -343,9 +343,8 @@ impl<'a> Open<'a> {
             let descriptor = ::wgpu::CommandEncoderDescriptor {
                 label: Some(self.op),
             };
-            let made = inner.checked(self.op, || {
-                inner.device.create_command_encoder(&descriptor)
-            })?;
+            let made =
+                inner.checked(self.op, || inner.device.create_command_encoder(&descriptor))?;
             self.encoder = Some(made);
         }
         // Filled above.
@@ -404,7 +403,10 @@ impl<'a> Open<'a> {
         inner.begin(op, FaultKind::Launch)?;
         let mut params = dispatch.params;
         params[0] = u32::try_from(first).map_err(|_| {
-            let why = format!("{} workgroups of {}", dispatch.groups, dispatch.kernel.entry);
+            let why = format!(
+                "{} workgroups of {}",
+                dispatch.groups, dispatch.kernel.entry
+            );
             inner.unsupported(op, why)
         })?;
         let uniform = inner.uniform(op, &params)?;
@@ -423,11 +425,13 @@ impl<'a> Open<'a> {
                     }),
                 }
             }));
-            inner.device.create_bind_group(&::wgpu::BindGroupDescriptor {
-                label: Some(dispatch.kernel.entry),
-                layout: &dispatch.kernel.layout,
-                entries: &entries,
-            })
+            inner
+                .device
+                .create_bind_group(&::wgpu::BindGroupDescriptor {
+                    label: Some(dispatch.kernel.entry),
+                    layout: &dispatch.kernel.layout,
+                    entries: &entries,
+                })
         })?;
         let encoder = self.encoder()?;
         gpu.0.checked(op, || {
@@ -444,7 +448,11 @@ impl<'a> Open<'a> {
 
 impl super::context::Inner {
     /// A small buffer with the parameters of one dispatch.
-    fn uniform(&self, op: &'static str, params: &[u32; PARAM_WORDS]) -> Result<::wgpu::Buffer, Error> {
+    fn uniform(
+        &self,
+        op: &'static str,
+        params: &[u32; PARAM_WORDS],
+    ) -> Result<::wgpu::Buffer, Error> {
         let descriptor = ::wgpu::BufferDescriptor {
             label: Some(op),
             size: (PARAM_WORDS * 4) as u64,
@@ -453,7 +461,8 @@ impl super::context::Inner {
         };
         self.checked(op, || {
             let buffer = self.device.create_buffer(&descriptor);
-            self.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(params));
+            self.queue
+                .write_buffer(&buffer, 0, bytemuck::cast_slice(params));
             buffer
         })
     }

@@ -323,8 +323,13 @@ impl Inner {
     }
 
     /// [`Self::scoped`], with the error of the operation.
-    pub(super) fn checked<R>(&self, op: &'static str, work: impl FnOnce() -> R) -> Result<R, Error> {
-        self.scoped(op, work).map_err(|fault| self.failed(op, fault))
+    pub(super) fn checked<R>(
+        &self,
+        op: &'static str,
+        work: impl FnOnce() -> R,
+    ) -> Result<R, Error> {
+        self.scoped(op, work)
+            .map_err(|fault| self.failed(op, fault))
     }
 
     fn poll(&self, how: PollType) -> Result<(), Fault> {

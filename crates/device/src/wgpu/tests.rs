@@ -100,7 +100,10 @@ fn a_kernel_writes_what_it_should_and_waits_once() {
         let wide = [u64::from(expected[2]) | u64::from(expected[3]) << 32];
         assert_eq!(reads.get::<u64>(some).unwrap(), wide);
         // Compiled once.
-        assert!(std::sync::Arc::ptr_eq(&kernel.compiled, &number(&gpu).compiled));
+        assert!(std::sync::Arc::ptr_eq(
+            &kernel.compiled,
+            &number(&gpu).compiled
+        ));
         // Nothing to do is no wait.
         gpu.batch("test").run().unwrap();
         assert_eq!(gpu.waits(), waits + 1);
@@ -114,7 +117,9 @@ fn a_long_dispatch_is_cut_and_covers_everything() {
         // More workgroups than one dispatch may have.
         let groups = u64::from(gpu.info().limits.workgroups) + 3;
         let words = groups as usize * 4;
-        let old: Vec<u32> = (0..words as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+        let old: Vec<u32> = (0..words as u32)
+            .map(|i| i.wrapping_mul(2_654_435_761))
+            .collect();
         let from = gpu.upload("test", &old).unwrap();
         let to = gpu.buffer("test", words as u64 * 4).unwrap();
         for _ in 0..2 {
@@ -124,8 +129,8 @@ fn a_long_dispatch_is_cut_and_covers_everything() {
             batch.dispatch(&kernel, &buffers, &params, groups).unwrap();
             let read = batch.read(&to, 0..to.bytes()).unwrap();
             let new = batch.run().unwrap().get::<u32>(read).unwrap();
-            let wrong = (0..words)
-                .find(|&i| new[i] != old[i].wrapping_add(i as u32).wrapping_add(3));
+            let wrong =
+                (0..words).find(|&i| new[i] != old[i].wrapping_add(i as u32).wrapping_add(3));
             assert_eq!(wrong, None);
         }
     }
@@ -159,7 +164,10 @@ fn a_kernel_that_does_not_compile_is_an_error_with_words() {
     for gpu in gpus() {
         for (text, entry) in [
             ("fn main( {", "main"),
-            ("@compute @workgroup_size(1) fn main() { let x: u32 = 1.5; }", "main"),
+            (
+                "@compute @workgroup_size(1) fn main() { let x: u32 = 1.5; }",
+                "main",
+            ),
             ("@compute @workgroup_size(1) fn other() {}", "main"),
             ("@compute @workgroup_size(100000) fn main() {}", "main"),
         ] {
@@ -263,7 +271,10 @@ fn a_lost_device_refuses_and_another_can_be_opened() {
         gpu.lose();
         let error = batch.run().unwrap_err();
         assert!(matches!(fault(&error), Fault::Lost(_)), "{error:?}");
-        assert!(matches!(fault(&gpu.buffer("test", 4).unwrap_err()), Fault::Lost(_)));
+        assert!(matches!(
+            fault(&gpu.buffer("test", 4).unwrap_err()),
+            Fault::Lost(_)
+        ));
         assert!(gpu.batch("test").run().is_err());
         drop((words, to));
         Wgpu::open(name).unwrap().buffer("test", 4).unwrap();
@@ -282,7 +293,9 @@ fn a_device_that_hangs_is_an_error() {
         let words = gpu.upload("test", &[1_u32; 64]).unwrap();
         gpu.set_patience(Duration::from_nanos(1));
         let mut batch = gpu.batch("test");
-        batch.dispatch(&kernel, &[words.all()], &[1 << 22], 2).unwrap();
+        batch
+            .dispatch(&kernel, &[words.all()], &[1 << 22], 2)
+            .unwrap();
         let read = batch.read(&words, 0..256).unwrap();
         let error = match batch.run() {
             Err(error) => error,

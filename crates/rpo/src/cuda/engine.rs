@@ -249,8 +249,8 @@ fn check_found(stream: &Stream, bad: &Buffer<u64>, elements: &[u64]) -> Result<(
 struct Unchecked<'a>(&'a CudaEngine);
 
 impl Engine for Unchecked<'_> {
-    fn device(&self) -> &str {
-        self.0.cuda().name()
+    fn device(&self) -> String {
+        self.0.cuda().name().to_owned()
     }
 
     fn permute_many(&self, states: &mut [State]) -> Result<(), Error> {
@@ -380,8 +380,8 @@ impl Engine for Unchecked<'_> {
 }
 
 impl Engine for CudaEngine {
-    fn device(&self) -> &str {
-        self.cuda().name()
+    fn device(&self) -> String {
+        self.cuda().name().to_owned()
     }
 
     fn permute_many(&self, states: &mut [State]) -> Result<(), Error> {

@@ -164,7 +164,7 @@ fn hash(first: u32, len: u32, rate_last: u32, end_mark: u32, by_rest: u32) {
     }
 }
 
-// Parameters: count, width (0: the inputs' own), then how the sponge lays out a state and marks an end.
+// Parameters: count, width (0: the inputs' own), 0, then how the sponge lays out a state and marks an end.
 @compute @workgroup_size(64)
 fn hash_many(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let count = params[0].y;

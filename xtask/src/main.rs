@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod aarch64;
+mod adapters;
 mod context;
 mod deny;
 mod facts;

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use crate::{
-    Result, aarch64,
+    Result, aarch64, adapters,
     context::{Context, PROFILE, output, run as start},
     deny,
     facts::Facts,
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 }
 
 /// How a leg ended well.
-enum Outcome {
+pub(crate) enum Outcome {
     Passed,
     Skipped(&'static str),
 }
@@ -37,7 +37,7 @@ type Leg = (
 );
 
 /// The legs in order: what fails fast comes first.
-const LEGS: [Leg; 14] = [
+const LEGS: [Leg; 15] = [
     ("fmt", "the code is formatted", |c, _| {
         passed(start(c.cargo().args(["fmt", "--all", "--check"])))
     }),
@@ -66,6 +66,11 @@ const LEGS: [Leg; 14] = [
         "kernels",
         "the compiled CUDA kernels are those of their sources",
         kernel_archives,
+    ),
+    (
+        "adapters",
+        "a software adapter is here for the tests of wgpu",
+        |c, _| adapters::install(c),
     ),
     ("tests", "the tests of the workspace", tests),
     (
@@ -124,7 +129,11 @@ fn passed(result: Result) -> Result<Outcome> {
 
 fn tests(context: &Context, facts: &Facts) -> Result<Outcome> {
     // Whoever runs this may know better what the machine has to have.
-    let expect = std::env::var_os("FIELDSPAR_EXPECT").unwrap_or_else(|| facts.expect().into());
+    let mut here = facts.expect();
+    if adapters::is_installed() {
+        here.push_str(",wgpu:vulkan");
+    }
+    let expect = std::env::var_os("FIELDSPAR_EXPECT").unwrap_or_else(|| here.into());
     passed(start(context.cargo().env("FIELDSPAR_EXPECT", expect).args(
         ["test", "--workspace", "--locked", "--profile", PROFILE],
     )))

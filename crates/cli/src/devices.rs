@@ -1,12 +1,33 @@
 //! `devices`: what is here, and why the rest is not.
 #![forbid(unsafe_code)]
 
-use fieldspar_device::{Device, DeviceSpec, ENV_DEVICE, Source, format_bytes};
+use fieldspar_device::{Device, DeviceSpec, ENV_DEVICE, Probe, Source, format_bytes};
 use serde_json::json;
 
 use crate::context::{Context, Outcome, open};
 use crate::failure::Failure;
 use crate::json::fields;
+
+/// The chip, its memory, and of an adapter what sort of chip it is, its driver and the kernels' variant.
+fn describe(probe: &Probe) -> String {
+    let memory = probe.memory_bytes.map(format_bytes);
+    let binding = probe.limits.max_binding_bytes.map(format_bytes);
+    [
+        Some(probe.name.clone()),
+        probe.adapter.clone(),
+        probe.driver.clone(),
+        probe
+            .backend
+            .as_ref()
+            .map(|_| format!("{} arithmetic", probe.variant)),
+        memory,
+        binding.map(|bytes| format!("bindings of {bytes}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(", ")
+}
 
 pub(crate) fn run(context: &Context) -> Result<Outcome, Failure> {
     let (spec, source) = context.device_spec()?;
@@ -30,10 +51,9 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Failure> {
     let mut text = String::new();
     for probe in &probes {
         let chosen = if probe.spec == chosen_spec { "*" } else { " " };
-        let says = match (&probe.reason, probe.memory_bytes) {
-            (Some(reason), _) => format!("unavailable: {reason}"),
-            (None, Some(bytes)) => format!("{}, {}", probe.name, format_bytes(bytes)),
-            (None, None) => probe.name.clone(),
+        let says = match &probe.reason {
+            Some(reason) => format!("unavailable: {reason}"),
+            None => describe(probe),
         };
         text.push_str(&format!("{chosen} {:width$}  {says}\n", probe.spec));
     }

@@ -31,7 +31,9 @@ const PROVED: [&str; 11] = [
 #[test]
 fn devices() {
     let text = fieldspar(&["devices"]).exits(0).stdout;
-    assert!(text.contains("cpu:portable") && text.contains("this build has no wgpu engine"));
+    assert!(text.contains("cpu:portable"));
+    // Adapters, or that there are none.
+    assert!(text.contains("  wgpu"), "{text}");
     // An NVIDIA GPU, or the reason why there is none.
     assert!(
         text.contains("cuda:0 ") || text.contains("NVIDIA"),
@@ -47,6 +49,9 @@ fn devices() {
                 "kind",
                 "name",
                 "variant",
+                "backend",
+                "adapter",
+                "driver",
                 "available",
                 "reason",
                 "memory_bytes",

@@ -6,6 +6,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::cuda::Cuda;
+use crate::wgpu::{AdapterKind, Wgpu};
 use crate::{CpuSelection, CpuVariant, DeviceSpec, Probe, Unavailable, host::cpu_name, probe};
 
 /// What sort of engine runs on it.
@@ -67,6 +68,7 @@ pub struct Device {
 enum Chip {
     Cpu(CpuVariant),
     Cuda(Cuda),
+    Wgpu(Wgpu),
 }
 
 impl PartialEq for Device {
@@ -81,8 +83,9 @@ impl Eq for Device {}
 const ANY: [DeviceKind; 3] = [DeviceKind::Cpu, DeviceKind::Cuda, DeviceKind::Wgpu];
 
 impl Device {
-    /// Opens the device that `spec` names; `auto` is the first NVIDIA GPU, or else the fastest CPU
-    /// variant that this processor runs. What was chosen, and why, is logged at info level.
+    /// Opens the device that `spec` names; `auto` is the first NVIDIA GPU, or else the best discrete or
+    /// integrated GPU of another interface, or else the fastest CPU variant that this processor runs,
+    /// and never a software adapter. What was chosen, and why, is logged at info level.
     ///
     /// # Errors
     ///
@@ -145,16 +148,17 @@ impl Device {
                     Err(error) => Err(missing(error.reason)),
                 }
             }
-            DeviceSpec::Wgpu(_) => {
+            DeviceSpec::Wgpu(name) => {
                 engine(DeviceKind::Wgpu)?;
-                Err(missing(probe::NO_WGPU.to_owned()))
+                let (wgpu, why) = Wgpu::open_saying_why(name.as_deref())?;
+                Ok(Self::chosen_wgpu(wgpu, why))
             }
         }
     }
 
     fn auto(engines: &[DeviceKind]) -> Result<Self, Unavailable> {
         let has = |kind| engines.contains(&kind);
-        let mut no_gpu = None;
+        let mut no_gpu = Vec::new();
         if has(DeviceKind::Cuda) {
             match Cuda::open(0) {
                 Ok(cuda) => {
@@ -163,20 +167,31 @@ impl Device {
                         "auto: the first NVIDIA GPU".to_owned(),
                     ));
                 }
-                Err(error) => no_gpu = Some(error.reason),
+                Err(error) => no_gpu.push(error.reason),
+            }
+        }
+        if has(DeviceKind::Wgpu) {
+            match Wgpu::open_automatic() {
+                Ok(wgpu) => {
+                    let why = format!("auto: the best {} GPU", wgpu.info().kind.name());
+                    return Ok(Self::chosen_wgpu(wgpu, why));
+                }
+                Err(reason) => no_gpu.push(reason),
             }
         }
         if has(DeviceKind::Cpu) {
             let best = CpuVariant::best();
             let mut why = format!("auto: {}", why_best(best));
-            if let Some(reason) = no_gpu {
+            for reason in no_gpu {
                 why.push_str("; ");
                 why.push_str(&reason);
             }
             return Ok(Self::chosen_cpu(best, why));
         }
-        let reason =
-            no_gpu.unwrap_or_else(|| "there is no engine for this work in this build".to_owned());
+        let reason = match no_gpu.is_empty() {
+            true => "there is no engine for this work in this build".to_owned(),
+            false => no_gpu.join("; "),
+        };
         Err(Unavailable::new(DeviceSpec::Auto.to_string(), reason))
     }
 
@@ -200,6 +215,21 @@ impl Device {
             why,
         };
         Self::chosen(info, Chip::Cuda(cuda))
+    }
+
+    fn chosen_wgpu(wgpu: Wgpu, why: String) -> Self {
+        let why = match wgpu.info().kind {
+            AdapterKind::Software => format!("{why}; it is a program on the processor, no GPU"),
+            _ => why,
+        };
+        let info = DeviceInfo {
+            spec: wgpu.name().to_owned(),
+            kind: DeviceKind::Wgpu,
+            name: wgpu.info().name.clone(),
+            variant: wgpu.arithmetic().name().to_owned(),
+            why,
+        };
+        Self::chosen(info, Chip::Wgpu(wgpu))
     }
 
     fn chosen(info: DeviceInfo, chip: Chip) -> Self {
@@ -230,7 +260,16 @@ impl Device {
     pub const fn cpu_variant(&self) -> Option<CpuVariant> {
         match self.chip {
             Chip::Cpu(variant) => Some(variant),
-            Chip::Cuda(_) => None,
+            Chip::Cuda(_) | Chip::Wgpu(_) => None,
+        }
+    }
+
+    /// The adapter, if this is one of wgpu.
+    #[must_use]
+    pub const fn wgpu(&self) -> Option<&Wgpu> {
+        match &self.chip {
+            Chip::Wgpu(wgpu) => Some(wgpu),
+            Chip::Cpu(_) | Chip::Cuda(_) => None,
         }
     }
 
@@ -239,7 +278,7 @@ impl Device {
     pub const fn cuda(&self) -> Option<&Cuda> {
         match &self.chip {
             Chip::Cuda(cuda) => Some(cuda),
-            Chip::Cpu(_) => None,
+            Chip::Cpu(_) | Chip::Wgpu(_) => None,
         }
     }
 }
@@ -284,7 +323,9 @@ mod tests {
 
     #[test]
     fn auto_takes_the_gpu_or_says_why_not() {
-        let device = open("auto").unwrap();
+        // Without adapters of wgpu, which its own tests cover.
+        let engines = [DeviceKind::Cpu, DeviceKind::Cuda];
+        let device = Device::open_for(&DeviceSpec::Auto, &engines).unwrap();
         match Cuda::open(0) {
             Ok(_) => {
                 assert_eq!(device.info().spec, "cuda:0");
@@ -312,6 +353,19 @@ mod tests {
     }
 
     #[test]
+    fn auto_takes_no_software_adapter() {
+        let engines = [DeviceKind::Cpu, DeviceKind::Wgpu];
+        let device = Device::open_for(&DeviceSpec::Auto, &engines).unwrap();
+        match device.wgpu() {
+            Some(gpu) => {
+                let kinds = [AdapterKind::Discrete, AdapterKind::Integrated];
+                assert!(kinds.contains(&gpu.info().kind));
+            }
+            None => assert!(device.info().why.contains("adapter"), "{device:?}"),
+        }
+    }
+
+    #[test]
     fn a_named_variant_is_that_variant_or_an_error() {
         for variant in CpuVariant::ALL {
             let result = Device::open(&variant.into());
@@ -329,8 +383,7 @@ mod tests {
     fn what_this_build_lacks_is_refused_in_words() {
         for (spec, words) in [
             ("cuda:4294967295", "NVIDIA"),
-            ("wgpu", "this build has no wgpu engine"),
-            ("wgpu:llvmpipe", "this build has no wgpu engine"),
+            ("wgpu:no adapter has this name", "adapter"),
             ("cpu:adx", "msm"),
         ] {
             let refused = open(spec).unwrap_err();

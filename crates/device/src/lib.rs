@@ -6,7 +6,7 @@
 //! # Naming a device
 //!
 //! A device is named by a [`DeviceSpec`]: `auto`, `cpu`, `cpu:avx2`, `cuda`, `cuda:1`, `wgpu`,
-//! `wgpu:llvmpipe`. A command-line flag goes before the environment variable
+//! `wgpu:llvmpipe`, `wgpu:vulkan`. A command-line flag goes before the environment variable
 //! [`FIELDSPAR_DEVICE`](ENV_DEVICE), and that before `auto`.
 //!
 //! ```
@@ -59,11 +59,12 @@ mod host;
 mod memory;
 mod probe;
 mod spec;
+pub mod wgpu;
 
 pub use cpu::CpuVariant;
 pub use device::{Device, DeviceInfo, DeviceKind};
 pub use error::{Error, OutOfMemory, Unavailable};
-pub use expect::{ENV_EXPECT, ExpectError, variants_to_test};
+pub use expect::{ENV_EXPECT, ExpectError, adapters_to_test, variants_to_test};
 pub use host::{Host, cpu_name};
 pub use memory::{
     BufferId, ENV_MAX_MEMORY, MemoryLimit, MemoryLimitSource, MemoryPlan, ParseBytesError, Phase,

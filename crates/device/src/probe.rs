@@ -3,9 +3,8 @@
 
 use serde::Serialize;
 
-use crate::{CpuVariant, DeviceKind, DeviceSpec, cuda, host, total_memory};
+use crate::{CpuVariant, DeviceKind, DeviceSpec, cuda, host, total_memory, wgpu};
 
-pub(crate) const NO_WGPU: &str = "this build has no wgpu engine";
 pub(crate) const ADX_REASON: &str =
     "the adx variant is for the big-integer arithmetic of msm, which this build does not have";
 
@@ -21,6 +20,12 @@ pub struct Limits {
     pub multiprocessors: Option<u32>,
     /// Bytes of the largest single buffer.
     pub max_buffer_bytes: Option<u64>,
+    /// Bytes of a buffer that one kernel can see.
+    pub max_binding_bytes: Option<u64>,
+    /// Invocations of a workgroup.
+    pub workgroup_invocations: Option<u32>,
+    /// Bytes that a workgroup shares.
+    pub workgroup_bytes: Option<u32>,
 }
 
 /// One device as found.
@@ -35,6 +40,12 @@ pub struct Probe {
     pub name: String,
     /// The instruction set or architecture of the kernels; empty if none was found.
     pub variant: String,
+    /// The interface of an adapter: `vulkan`, `metal`, `dx12` or `gl`.
+    pub backend: Option<String>,
+    /// What sort of chip an adapter is: `discrete`, `integrated`, `virtual`, `software` or `other`.
+    pub adapter: Option<String>,
+    /// The driver and its version, where an adapter tells it.
+    pub driver: Option<String>,
     /// Whether [`crate::Device::open`] would give it.
     pub available: bool,
     /// Why not, in words.
@@ -71,6 +82,9 @@ fn cpu(variant: CpuVariant) -> Probe {
         kind: DeviceKind::Cpu,
         name: host::cpu_name().to_owned(),
         variant: variant.name().to_owned(),
+        backend: None,
+        adapter: None,
+        driver: None,
         available: reason.is_none(),
         memory_bytes: total_memory(),
         limits: Limits {
@@ -93,6 +107,9 @@ fn absent(spec: &DeviceSpec, kind: DeviceKind, name: &str, variant: &str, reason
         kind,
         name: name.to_owned(),
         variant: variant.to_owned(),
+        backend: None,
+        adapter: None,
+        driver: None,
         available: false,
         reason: Some(reason.to_owned()),
         memory_bytes: None,
@@ -111,13 +128,7 @@ pub(crate) fn all() -> Vec<Probe> {
         ADX_REASON,
     ));
     found.extend(cuda::probe());
-    found.push(absent(
-        &DeviceSpec::Wgpu(None),
-        DeviceKind::Wgpu,
-        "",
-        "",
-        NO_WGPU,
-    ));
+    found.extend(wgpu::probe());
     found
 }
 
@@ -161,6 +172,9 @@ mod tests {
             "kind",
             "name",
             "variant",
+            "backend",
+            "adapter",
+            "driver",
             "available",
             "reason",
             "memory_bytes",

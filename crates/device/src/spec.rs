@@ -15,7 +15,8 @@ pub const ENV_DEVICE: &str = "FIELDSPAR_DEVICE";
 
 /// The forms that are allowed, for messages.
 const ALLOWED: &str = "auto, cpu, cpu:portable, cpu:avx2, cpu:avx512, cpu:neon, cpu:adx, cuda, \
-                       cuda:N (N from 0), wgpu, wgpu:NAME (part of an adapter's name)";
+                       cuda:N (N from 0), wgpu, wgpu:NAME (part of an adapter's name), wgpu:vulkan, \
+                       wgpu:metal, wgpu:dx12, wgpu:gl, wgpu:vulkan:NAME";
 
 /// Which CPU code was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,7 +50,7 @@ pub enum DeviceSpec {
     Cpu(CpuSelection),
     /// An NVIDIA GPU by ordinal, or the first.
     Cuda(Option<u32>),
-    /// A GPU through Vulkan, Metal or DX12, by a part of its adapter's name, or the first.
+    /// A GPU through Vulkan, Metal, DX12 or GL, by what [`crate::wgpu::Selector`] reads, or the best.
     Wgpu(Option<String>),
 }
 

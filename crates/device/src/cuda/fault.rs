@@ -38,7 +38,7 @@ struct Watch {
     target: Option<(Option<FaultKind>, u64)>,
 }
 
-/// A hook for tests: counts the operations of one GPU and makes the k-th fail. Idle, it costs one
+/// A hook for tests: counts the operations of one GPU, of NVIDIA's driver or of wgpu, and makes the k-th fail. Idle, it costs one
 /// relaxed load an operation.
 #[derive(Debug, Default)]
 pub struct Faults {
@@ -73,7 +73,7 @@ impl Faults {
 
     /// Whether this operation is the one that has to fail.
     #[inline]
-    pub(super) fn strikes(&self, kind: FaultKind) -> bool {
+    pub(crate) fn strikes(&self, kind: FaultKind) -> bool {
         self.watching.load(Ordering::Relaxed) && self.counted(kind)
     }
 

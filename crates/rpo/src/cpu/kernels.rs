@@ -1,0 +1,105 @@
+//! What is compiled once per instruction set.
+#![forbid(unsafe_code)]
+
+use super::isa::{Isa, Kernel, MAX_LANES};
+use super::mds::mds;
+use super::portable::Portable;
+use super::rounds::{Batch, canonical};
+use super::sbox::power;
+use crate::reference::constants::ROUND_CONSTANTS;
+use crate::{State, WIDTH};
+
+/// Permutes every state. Any representatives in, canonical ones out.
+pub(super) struct PermuteMany<'a>(pub(super) &'a mut [State]);
+
+impl Kernel for PermuteMany<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let block = I::LANES + I::BESIDE;
+        let mut blocks = self.0.chunks_exact_mut(block);
+        for states in &mut blocks {
+            match I::BESIDE {
+                0 => Batch::<I, 4, 0, 0>::permute(isa, states),
+                1 => Batch::<I, 4, 4, 1>::permute(isa, states),
+                2 => Batch::<I, 3, 6, 2>::permute(isa, states),
+                _ => Batch::<I, 2, 6, 3>::permute(isa, states),
+            }
+        }
+        let mut rest = blocks.into_remainder();
+        while !rest.is_empty() {
+            // A vector takes as long for one state as for all.
+            let n = rest.len().min(I::LANES);
+            let (some, others) = rest.split_at_mut(n);
+            if n <= I::LANES / 2 {
+                for state in some {
+                    permute_one(isa, state);
+                }
+            } else {
+                Batch::<I, 4, 0, 0>::permute(isa, some);
+            }
+            rest = others;
+        }
+    }
+}
+
+/// Permutes one state as soon as possible.
+pub(super) struct PermuteOne<'a>(pub(super) &'a mut State);
+
+impl Kernel for PermuteOne<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        permute_one(isa, self.0);
+    }
+}
+
+/// The elements of one state in the lanes of a few vectors.
+#[inline(always)]
+fn permute_one<I: Isa>(isa: I, state: &mut State) {
+    for [first, second] in &ROUND_CONSTANTS {
+        mds(Portable, state, first);
+        powers::<I, false>(isa, state);
+        mds(Portable, state, second);
+        powers::<I, true>(isa, state);
+    }
+    *state = state.map(canonical);
+}
+
+#[inline(always)]
+fn powers<I: Isa, const INVERSE: bool>(isa: I, state: &mut State) {
+    match I::LANES {
+        1 => in_words::<6, INVERSE>(state),
+        4 => in_vectors::<I, 3, INVERSE>(isa, state),
+        _ => in_vectors::<I, 2, INVERSE>(isa, state),
+    }
+}
+
+#[inline(always)]
+fn in_words<const G: usize, const INVERSE: bool>(state: &mut State) {
+    for group in state.chunks_exact_mut(G) {
+        let mut words = [0; G];
+        words.copy_from_slice(group);
+        group.copy_from_slice(&power::<_, INVERSE, G, 0>(Portable, words, []).0);
+    }
+}
+
+#[inline(always)]
+fn in_vectors<I: Isa, const G: usize, const INVERSE: bool>(isa: I, state: &mut State) {
+    let mut v = [isa.splat(0); G];
+    for (v, group) in v.iter_mut().zip(state.chunks(I::LANES)) {
+        let mut words = [0; MAX_LANES];
+        words[..group.len()].copy_from_slice(group);
+        *v = isa.load(&words);
+    }
+    let (v, _) = power::<I, INVERSE, G, 0>(isa, v, []);
+    for (v, group) in v.iter().zip(state.chunks_mut(I::LANES)) {
+        let mut words = [0; MAX_LANES];
+        isa.store(*v, &mut words);
+        group.copy_from_slice(&words[..group.len()]);
+    }
+}
+
+const _: () = assert!(WIDTH.is_multiple_of(6));

@@ -1,0 +1,105 @@
+//! The S-box and its inverse on several elements at a time, in vectors and in general registers.
+#![forbid(unsafe_code)]
+
+use super::isa::Isa;
+
+/// `G` vectors, and beside them `S` words in general registers. Every step goes over all of them, so
+/// that each has the others' latency to hide its own in.
+#[derive(Clone, Copy)]
+struct Group<I: Isa, const G: usize, const S: usize> {
+    isa: I,
+    v: [I::V; G],
+    s: [u64; S],
+}
+
+impl<I: Isa, const G: usize, const S: usize> Group<I, G, S> {
+    #[inline(always)]
+    fn square(mut self) -> Self {
+        for i in 0..G.max(S) {
+            if i < G {
+                self.v[i] = self.isa.square(self.v[i]);
+            }
+            if i < S {
+                self.s[i] = self.isa.square_word(self.s[i]);
+            }
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn mul(mut self, other: Self) -> Self {
+        for i in 0..G.max(S) {
+            if i < G {
+                self.v[i] = self.isa.mul(self.v[i], other.v[i]);
+            }
+            if i < S {
+                self.s[i] = self.isa.mul_word(self.s[i], other.s[i]);
+            }
+        }
+        self
+    }
+
+    /// To the power 2^n.
+    #[inline(always)]
+    fn squares(mut self, n: usize) -> Self {
+        for _ in 0..n {
+            self = self.square();
+        }
+        self
+    }
+}
+
+/// The S-box or its inverse.
+///
+/// Not a function passed as a value: called through one, it would not be compiled for the instruction
+/// set of its caller.
+#[inline(always)]
+pub(crate) fn power<I: Isa, const INVERSE: bool, const G: usize, const S: usize>(
+    isa: I,
+    v: [I::V; G],
+    s: [u64; S],
+) -> ([I::V; G], [u64; S]) {
+    if INVERSE {
+        inverse(isa, v, s)
+    } else {
+        sbox(isa, v, s)
+    }
+}
+
+/// Seventh powers.
+#[inline(always)]
+fn sbox<I: Isa, const G: usize, const S: usize>(
+    isa: I,
+    v: [I::V; G],
+    s: [u64; S],
+) -> ([I::V; G], [u64; S]) {
+    let x = Group { isa, v, s };
+    let square = x.square();
+    let cube = square.mul(x);
+    let out = square.square().mul(cube);
+    (out.v, out.s)
+}
+
+/// Seventh roots: powers with exponent 1/7 modulo p - 1 = 10540996611094048183, which is
+/// `1001001001001001001001001001000 1 1011011011011011011011011011011 0 111` in binary, by 63 squarings
+/// and 9 products.
+#[inline(always)]
+fn inverse<I: Isa, const G: usize, const S: usize>(
+    isa: I,
+    v: [I::V; G],
+    s: [u64; S],
+) -> ([I::V; G], [u64; S]) {
+    let x = Group { isa, v, s };
+    let x2 = x.square();
+    let x4 = x2.square();
+    // 100, then 100100 and so on: the number of digits at the end of the name.
+    let d6 = x4.squares(3).mul(x4);
+    let d12 = d6.squares(6).mul(d6);
+    let d24 = d12.squares(12).mul(d12);
+    let d30 = d24.squares(6).mul(d6);
+    let d61 = d30.squares(31).mul(d30);
+    let ends = d61.square().mul(d30).squares(2);
+    let tail = x2.mul(x4).mul(x);
+    let out = ends.mul(tail);
+    (out.v, out.s)
+}

@@ -1,0 +1,5 @@
+//! x86-64.
+
+pub(crate) mod avx2;
+pub(crate) mod avx512;
+mod bmi2;

@@ -22,6 +22,7 @@
 //! - [`mod@reference`]: the definition of correct, in plain Rust.
 //! - [`sponge`]: the sponges, over any permutation.
 //! - [`cpu`]: the processor; [`engine`]: what any device does.
+//! - [`p3`]: Plonky3's traits.
 //! - [`merkle`]: trees, openings, their check.
 #![deny(unsafe_code)]
 
@@ -30,6 +31,7 @@ mod digest;
 pub mod engine;
 mod error;
 pub mod merkle;
+pub mod p3;
 pub mod reference;
 pub mod sponge;
 

@@ -147,11 +147,11 @@ impl LeafArgs {
             std::io::Read::read_to_end(&mut part, &mut bytes).map_err(|e| self.unreadable(&e))?;
             if bytes.len() % size != 0 {
                 let at = before + bytes.len() - bytes.len() % size;
-                return Err(
-                    Failure::input(format!("the last leaf is cut short: a leaf has {size} bytes"))
-                        .at(format!("byte {at}"))
-                        .in_file(&self.file),
-                );
+                return Err(Failure::input(format!(
+                    "the last leaf is cut short: a leaf has {size} bytes"
+                ))
+                .at(format!("byte {at}"))
+                .in_file(&self.file));
             }
             let leaves = self.leaves(engine, &bytes, before / 8)?;
             take(&leaves)?;
@@ -270,7 +270,13 @@ fn append(args: &AppendArgs, context: &Context) -> Result<Outcome, Failure> {
         )));
     }
     tree.append(&*engine, &leaves)?;
-    let outcome = report(tree.sponge(), count as u64, tree.root(), tree.depth(), begin);
+    let outcome = report(
+        tree.sponge(),
+        count as u64,
+        tree.root(),
+        tree.depth(),
+        begin,
+    );
     tree_file::write(&args.tree, &tree, true)?;
     Ok(outcome.on(&device))
 }

@@ -56,7 +56,10 @@ fn parse(bytes: &[u8], sponge: Sponge) -> Result<MerkleTree, Failure> {
     if header[9] != tag(sponge) {
         let made = Sponge::ALL.into_iter().find(|s| tag(*s) == header[9]);
         let made = made.map_or("an unknown sponge", Sponge::name);
-        return refuse(9, format!("the tree was made with {made}, not with {sponge}"));
+        return refuse(
+            9,
+            format!("the tree was made with {made}, not with {sponge}"),
+        );
     }
     if header[10..16] != [0; 6] {
         return refuse(10, "the reserved bytes are not zero".into());

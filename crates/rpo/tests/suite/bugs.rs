@@ -21,7 +21,13 @@ fn agrees(input: &[State], what: &str) {
 /// Sums of two large words wrap twice (Plonky3 1580, goldilocks 27, plonky2 203, lambdaworks 600).
 #[test]
 fn sums_that_wrap_twice() {
-    let large = [u64::MAX, u64::MAX - 1, MODULUS, MODULUS - 1, u64::MAX - (1 << 32) + 2];
+    let large = [
+        u64::MAX,
+        u64::MAX - 1,
+        MODULUS,
+        MODULUS - 1,
+        u64::MAX - (1 << 32) + 2,
+    ];
     let states: Vec<State> = (0..25)
         .map(|k| core::array::from_fn(|i| large[(k + i * (k / 5)) % 5]))
         .collect();

@@ -38,7 +38,9 @@ fn roots_are_those_of_the_definition() {
                 let strict = MerkleTree::build(&engine, sponge, leaves.clone());
                 match n.is_power_of_two() {
                     true => assert_eq!(strict.unwrap(), tree),
-                    false => assert!(matches!(strict, Err(Error::Length { have, .. }) if have == n)),
+                    false => {
+                        assert!(matches!(strict, Err(Error::Length { have, .. }) if have == n))
+                    }
                 }
             }
         }
@@ -68,7 +70,9 @@ fn appending_and_streaming_give_the_same_tree() {
     let mut random = Random(6);
     let engine = *engines().last().unwrap();
     let sponge = Sponge::Miden013;
-    for n in [1_usize, 2, 3, 5, 7, 8, 31, 32, 33, 127, 128, 129, 1023, 1025] {
+    for n in [
+        1_usize, 2, 3, 5, 7, 8, 31, 32, 33, 127, 128, 129, 1023, 1025,
+    ] {
         let leaves = random.digests(n);
         let whole = MerkleTree::build_padded(&engine, sponge, leaves.clone()).unwrap();
         for first in [1, n / 2, n - 1, n] {
@@ -101,7 +105,9 @@ fn long_streams() {
     for n in [1 << 14, (1 << 14) + 1, 1 << 15, (1 << 15) + 3, leaves.len()] {
         let leaves = &leaves[..n];
         let mut stream = Stream::new(&engine, sponge);
-        leaves.chunks(5000).for_each(|piece| stream.push(piece).unwrap());
+        leaves
+            .chunks(5000)
+            .for_each(|piece| stream.push(piece).unwrap());
         let tree = MerkleTree::build_padded(&engine, sponge, leaves.to_vec()).unwrap();
         let root = match n.is_power_of_two() {
             true => stream.finish(),
@@ -111,7 +117,10 @@ fn long_streams() {
     }
     let mut stream = Stream::new(&engine, sponge);
     stream.push(&leaves[..3]).unwrap();
-    assert!(matches!(stream.finish(), Err(Error::Length { have: 3, .. })));
+    assert!(matches!(
+        stream.finish(),
+        Err(Error::Length { have: 3, .. })
+    ));
 }
 
 #[test]
@@ -165,7 +174,13 @@ fn a_node_does_not_pass_for_a_leaf() {
     forged.path.remove(0);
     forged.verify(sponge, tree.root(), 2).unwrap();
     let refused = forged.verify(sponge, tree.root(), 3);
-    assert!(matches!(refused, Err(VerifyError::Path { have: 2, expected: 3 })));
+    assert!(matches!(
+        refused,
+        Err(VerifyError::Path {
+            have: 2,
+            expected: 3
+        })
+    ));
 }
 
 #[test]

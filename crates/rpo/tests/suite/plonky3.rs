@@ -116,7 +116,10 @@ fn merkle_tree_mmcs() {
     assert_eq!(own, root.elements());
     for index in [0, 7, height - 1] {
         let opening = lanes.open_batch(index, &data);
-        assert_eq!(opening.opened_values[0], matrix.row_slice(index).unwrap().to_vec());
+        assert_eq!(
+            opening.opened_values[0],
+            matrix.row_slice(index).unwrap().to_vec()
+        );
         let dimensions = [Dimensions { width, height }];
         lanes
             .verify_batch(&second, &dimensions, index, (&opening).into())

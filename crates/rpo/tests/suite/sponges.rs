@@ -14,7 +14,9 @@ fn vectors() -> Value {
 
 fn digests(value: &Value) -> Vec<Digest> {
     let list = value.as_array().unwrap();
-    list.iter().map(|d| d.as_str().unwrap().parse().unwrap()).collect()
+    list.iter()
+        .map(|d| d.as_str().unwrap().parse().unwrap())
+        .collect()
 }
 
 fn state(value: &Value) -> State {
@@ -88,8 +90,7 @@ fn many_are_each_alone() {
                     assert_eq!(engine.hash_elements(sponge, row).unwrap(), *digest);
                 }
             }
-            let pairs: Vec<[Digest; 2]> =
-                random.digests(74).as_chunks::<2>().0.to_vec();
+            let pairs: Vec<[Digest; 2]> = random.digests(74).as_chunks::<2>().0.to_vec();
             let merged = engine.merge_many(sponge, &pairs);
             for (pair, digest) in pairs.iter().zip(&merged) {
                 assert_eq!(engine.merge(sponge, pair), *digest);

@@ -4,6 +4,8 @@
 use fieldspar_device::{CpuVariant, Error as DeviceError, Unavailable};
 use rayon::prelude::*;
 
+#[cfg(target_arch = "aarch64")]
+use super::aarch64::neon::Neon;
 use super::isa::{Isa, Kernel};
 use super::kernels::{PermuteMany, PermuteOne};
 use super::portable::Portable;
@@ -65,6 +67,11 @@ impl CpuEngine {
             },
             #[cfg(target_arch = "x86_64")]
             CpuVariant::Avx2 => match Avx2::detect() {
+                Some(isa) => isa.vectorize(kernel),
+                None => Portable.vectorize(kernel),
+            },
+            #[cfg(target_arch = "aarch64")]
+            CpuVariant::Neon => match Neon::detect() {
                 Some(isa) => isa.vectorize(kernel),
                 None => Portable.vectorize(kernel),
             },

@@ -3,9 +3,9 @@
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::{
-    __m256i, _mm_cvtsi32_si128, _mm256_add_epi64, _mm256_and_si256, _mm256_cmpgt_epi64, _mm256_loadu_si256,
-    _mm256_mul_epu32, _mm256_set1_epi64x, _mm256_sll_epi64, _mm256_slli_epi64, _mm256_srli_epi64,
-    _mm256_storeu_si256, _mm256_sub_epi64, _mm256_xor_si256,
+    __m256i, _mm_cvtsi32_si128, _mm256_add_epi64, _mm256_and_si256, _mm256_cmpgt_epi64,
+    _mm256_loadu_si256, _mm256_mul_epu32, _mm256_set1_epi64x, _mm256_sll_epi64, _mm256_slli_epi64,
+    _mm256_srli_epi64, _mm256_storeu_si256, _mm256_sub_epi64, _mm256_xor_si256,
 };
 
 use super::bmi2;

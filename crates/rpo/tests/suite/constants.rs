@@ -4,8 +4,8 @@ use fieldspar_rpo::reference::constants::{BYTES, ROUND_CONSTANTS, SEED};
 use fieldspar_rpo::reference::field::{mul, pow};
 use fieldspar_rpo::reference::{ALPHA, INVERSE_ALPHA, MDS_ROW};
 use fieldspar_rpo::{MODULUS, ROUNDS, WIDTH};
-use sha3::Shake256;
-use sha3::digest::{ExtendableOutput, Update, XofReader};
+use shake::Shake256;
+use shake::digest::{ExtendableOutput, Update, XofReader};
 
 #[test]
 fn they_come_from_shake256() {

@@ -132,7 +132,9 @@ impl Openings {
             let mut parents = Vec::with_capacity(nodes.len());
             let mut at = 0;
             while let Some(&(index, node)) = nodes.get(at) {
-                let right = nodes.get(at + 1).filter(|n| index % 2 == 0 && n.0 == index + 1);
+                let right = nodes
+                    .get(at + 1)
+                    .filter(|n| index % 2 == 0 && n.0 == index + 1);
                 pairs.push(match right {
                     Some(&(_, right)) => [node, right],
                     None => {

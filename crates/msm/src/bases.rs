@@ -15,20 +15,22 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What was checked of some points.
+/// What is known of some points.
 pub trait Level: sealed::Sealed + Copy + Send + Sync + 'static {
-    /// Whether every point is known to satisfy the curve's equation.
-    const ON_CURVE: bool;
-    /// Whether every point is known to be in the subgroup of prime order.
-    const IN_SUBGROUP: bool;
+    /// Whether the equation of the curve is checked.
+    const CHECK_CURVE: bool;
+    /// Whether membership of the subgroup of prime order is checked.
+    const CHECK_SUBGROUP: bool;
+    /// Whether every point counts as one of the subgroup, checked or not.
+    const SUBGROUP: bool;
 }
 
-/// Nothing was checked: the points come from where they cannot be wrong. With points that are not on
-/// the curve the sum is a meaningless pair of coordinates, and nothing worse.
+/// Nothing is checked: the points come from where all of them are in the subgroup of prime order.
+/// If one is not, the sum is another point or a meaningless pair of coordinates, and nothing worse.
 #[derive(Clone, Copy, Debug)]
 pub struct Trusted;
 
-/// Every point satisfies the curve's equation.
+/// Every point satisfies the curve's equation. The sum is right outside the subgroup too.
 #[derive(Clone, Copy, Debug)]
 pub struct OnCurve;
 
@@ -37,19 +39,20 @@ pub struct OnCurve;
 pub struct InSubgroup;
 
 macro_rules! level {
-    ($name:ident, $on_curve:literal, $in_subgroup:literal) => {
+    ($name:ident: $curve:literal, $subgroup:literal, $member:literal) => {
         impl sealed::Sealed for $name {}
 
         impl Level for $name {
-            const ON_CURVE: bool = $on_curve;
-            const IN_SUBGROUP: bool = $in_subgroup;
+            const CHECK_CURVE: bool = $curve;
+            const CHECK_SUBGROUP: bool = $subgroup;
+            const SUBGROUP: bool = $member;
         }
     };
 }
 
-level!(Trusted, false, false);
-level!(OnCurve, true, false);
-level!(InSubgroup, true, true);
+level!(Trusted: false, false, true);
+level!(OnCurve: true, false, false);
+level!(InSubgroup: true, true, true);
 
 /// Points to multiply with scalars, and what is known of them.
 ///
@@ -71,13 +74,13 @@ impl<C: Curve<N>, const N: usize, L: Level> Bases<C, N, L> {
     pub fn new(points: Vec<Affine<C, N>>) -> Result<Self, Error> {
         let best = Best::new();
         let problem = |p: &Affine<C, N>| {
-            if L::ON_CURVE && !p.is_on_curve() {
+            if L::CHECK_CURVE && !p.is_on_curve() {
                 return Some(PointProblem::NotOnCurve);
             }
-            let member = !L::IN_SUBGROUP || p.is_in_subgroup(best);
+            let member = !L::CHECK_SUBGROUP || p.is_in_subgroup(best);
             (!member).then_some(PointProblem::NotInSubgroup)
         };
-        if L::ON_CURVE {
+        if L::CHECK_CURVE {
             let each = points.par_iter().enumerate().with_min_len(16);
             let found = each.find_map_first(|(i, p)| problem(p).map(|problem| (i, problem)));
             if let Some((index, problem)) = found {

@@ -4,7 +4,7 @@
 use crate::{
     bases::{Bases, Level},
     cpu::{Arithmetic, Portable, Scalar},
-    curve::{Affine, Curve},
+    curve::{Affine, Curve, Subgroup},
     digits::{Digits, Lengths, Wide, Windows},
     engine::{Engine, Variant},
     error::Error,
@@ -51,25 +51,27 @@ pub fn msm_many<C: Curve<N>, const N: usize, L: Level>(
             });
         }
     }
+    // `(r - s) P = -s P` in the subgroup only.
+    let signs = L::SUBGROUP || matches!(C::SUBGROUP, Subgroup::Whole);
     let mut values = Vec::with_capacity(vectors.len());
     for (vector, scalars) in vectors.iter().enumerate() {
-        let signed = scalars.signed(&C::ORDER);
-        let mut signed = signed.map_err(|index| Scalars::error(vector, index, C::NAME))?;
+        let own = scalars.values(&C::ORDER, signs);
+        let mut own = own.map_err(|index| Scalars::error(vector, index, C::NAME))?;
         for &index in bases.infinite() {
-            signed[index] = [0; 4];
+            own[index] = [0; 4];
         }
-        values.push(signed);
+        values.push(own);
     }
     Ok(match engine.variant() {
-        Variant::Portable => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values),
+        Variant::Portable => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values, signs),
         #[cfg(target_arch = "x86_64")]
         Variant::Adx => match crate::cpu::x86_64::adx::Adx::new() {
-            Some(adx) => sums(Scalar(adx), adx, &ADX, bases.points(), values),
+            Some(adx) => sums(Scalar(adx), adx, &ADX, bases.points(), values, signs),
             // An engine of this variant exists only where the token does.
-            None => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values),
+            None => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values, signs),
         },
         #[cfg(not(target_arch = "x86_64"))]
-        Variant::Adx => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values),
+        Variant::Adx => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values, signs),
     })
 }
 
@@ -97,6 +99,7 @@ fn sums<K, A, C, const N: usize>(
     costs: &Costs,
     points: &[Affine<C, N>],
     vectors: Vec<Vec<Wide>>,
+    signs: bool,
 ) -> Vec<Affine<C, N>>
 where
     K: Kernel<C, N, Point = Affine<C, N>>,
@@ -123,7 +126,7 @@ where
             continue;
         }
         let width = schedule::plan::best(&lengths, costs).width;
-        digits.push(Digits::new(values, Windows::new(width, &lengths)));
+        digits.push(Digits::new(values, signs, Windows::new(width, &lengths)));
         places.push(place);
     }
     let many = schedule::run(kernel, arithmetic, points, &digits);

@@ -5,8 +5,8 @@
 //! `K = sum of 2^(c-1) 2^(c w)` over the windows below the top, `d_w` is the `w`-th digit of `s + K`
 //! less `2^(c-1)`. The top window takes what is left, so there is no window for a last carry alone.
 //!
-//! A scalar above half the order is replaced by the order less it, and its sign turned: that saves a
-//! bit, and makes the small negative numbers small.
+//! For points of the subgroup, a scalar above half the order is replaced by the order less it, and its
+//! sign turned: that saves a bit, and makes the small negative numbers small.
 #![forbid(unsafe_code)]
 
 use rayon::prelude::*;
@@ -132,14 +132,16 @@ impl Windows {
 /// One vector of scalars, cut into windows.
 #[derive(Debug)]
 pub(crate) struct Digits {
-    /// `|s| + K`, with the sign in bit 255.
+    /// `|s| + K`, with the sign in bit 255 if there are signs; else `s + K`.
     values: Vec<Wide>,
+    /// The highest limb's bits that belong to the value.
+    highest: u64,
     windows: Windows,
 }
 
 impl Digits {
-    /// Recodes `values`, absolute values with signs as [`signed`] gives them.
-    pub(crate) fn new(mut values: Vec<Wide>, windows: Windows) -> Self {
+    /// Recodes `values`, as [`signed`] gives them if there are signs; else below 2^255.
+    pub(crate) fn new(mut values: Vec<Wide>, signs: bool, windows: Windows) -> Self {
         let offset = windows.offset();
         values.par_iter_mut().with_min_len(1 << 12).for_each(|v| {
             let sign = v[3] & 1 << (SIGN % 64);
@@ -147,7 +149,11 @@ impl Digits {
             *v = plus(v, &offset);
             v[3] |= sign;
         });
-        Self { values, windows }
+        Self {
+            values,
+            highest: if signs { u64::MAX >> 1 } else { u64::MAX },
+            windows,
+        }
     }
 
     /// How they are cut.
@@ -164,19 +170,17 @@ impl Digits {
         let (limb, shift) = ((low / 64) as usize, low % 64);
         let top = window + 1 == count;
         let (mask, middle) = if top {
-            // the sign is none of the digit's bits
-            (u64::MAX >> 1, 0)
+            (u64::MAX, 0)
         } else {
             ((1 << width) - 1, 1i64 << (width - 1))
         };
         for (i, v) in self.values.iter().enumerate() {
-            let negative = v[3] >> (SIGN % 64) == 1;
-            let mut digit = v[limb] >> shift;
+            let negative = v[3] & !self.highest != 0;
+            // the sign is none of the digit's bits
+            let limbs = [v[0], v[1], v[2], v[3] & self.highest];
+            let mut digit = limbs[limb] >> shift;
             if limb < 3 && shift > 0 {
-                digit |= v[limb + 1] << (64 - shift);
-            }
-            if limb == 3 {
-                digit &= u64::MAX >> 1 >> shift;
+                digit |= limbs[limb + 1] << (64 - shift);
             }
             #[allow(clippy::cast_possible_wrap)]
             let digit = (digit & mask) as i64 - middle;
@@ -303,11 +307,15 @@ mod tests {
                 for scalar in &scalars {
                     let one = vec![signed(scalar, &order)];
                     let windows = Windows::new(width, &Lengths::of(&one));
-                    assert_eq!(value(&Digits::new(one, windows), &order), *scalar);
+                    assert_eq!(value(&Digits::new(one, true, windows), &order), *scalar);
                     // and cut as the longest scalar is
                     let longest = Windows::new(width, &Lengths::of(&[half]));
                     let one = vec![signed(scalar, &order)];
-                    assert_eq!(value(&Digits::new(one, longest), &order), *scalar);
+                    assert_eq!(value(&Digits::new(one, true, longest), &order), *scalar);
+                    // and without signs
+                    let plain = Windows::new(width, &Lengths::of(&[minus(&order, &[1, 0, 0, 0]).0]));
+                    let digits = Digits::new(vec![*scalar], false, plain);
+                    assert_eq!(value(&digits, &order), *scalar);
                 }
             }
         }

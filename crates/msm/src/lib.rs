@@ -9,6 +9,7 @@ mod digits;
 mod engine;
 mod error;
 pub mod field;
+pub mod inputs;
 mod kernel;
 pub mod reference;
 mod scalars;

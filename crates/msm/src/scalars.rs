@@ -49,26 +49,25 @@ impl Scalars<'_> {
         self.len() == 0
     }
 
-    /// Absolute values with signs; the index of the first that is not below `order` otherwise.
-    pub(crate) fn signed(&self, order: &Wide) -> Result<Vec<Wide>, usize> {
-        fn narrow<T: Copy + Sync>(s: &[T], order: &Wide, to: impl Fn(T) -> u64 + Sync) -> Vec<Wide> {
-            let wide = |&v: &T| signed(&[to(v), 0, 0, 0], order);
-            s.par_iter().with_min_len(1 << 12).map(wide).collect()
-        }
+    /// Absolute values with signs if `signs`, else the values; the index of the first that is not below
+    /// `order` otherwise.
+    pub(crate) fn values(&self, order: &Wide, signs: bool) -> Result<Vec<Wide>, usize> {
+        let value = |v: Wide| if signs { signed(&v, order) } else { v };
+        // Only the order of a toy curve is below 2^64.
+        let narrow = |v: u64| value([v, 0, 0, 0]);
         Ok(match self {
             Self::Wide(s) => {
                 let bad = |v: &Wide| !less(v, order);
-                if let Some(index) = s.par_iter().with_min_len(1 << 12).position_first(bad) {
+                if let Some(index) = s.par_iter().with_min_len(PIECE).position_first(bad) {
                     return Err(index);
                 }
-                let each = s.par_iter().with_min_len(1 << 12);
-                each.map(|v| signed(v, order)).collect()
+                s.par_iter().with_min_len(PIECE).map(|&v| value(v)).collect()
             }
-            Self::U64(s) => narrow(s, order, |v| v),
-            Self::U32(s) => narrow(s, order, u64::from),
-            Self::U16(s) => narrow(s, order, u64::from),
-            Self::U8(s) => narrow(s, order, u64::from),
-            Self::Bool(s) => narrow(s, order, u64::from),
+            Self::U64(s) => each(s, narrow),
+            Self::U32(s) => each(s, |v| narrow(v.into())),
+            Self::U16(s) => each(s, |v| narrow(v.into())),
+            Self::U8(s) => each(s, |v| narrow(v.into())),
+            Self::Bool(s) => each(s, |v| narrow(v.into())),
         })
     }
 
@@ -79,6 +78,14 @@ impl Scalars<'_> {
             curve,
         }
     }
+}
+
+/// Scalars that a thread takes at once.
+const PIECE: usize = 1 << 12;
+
+fn each<T: Copy + Sync>(scalars: &[T], value: impl Fn(T) -> Wide + Sync) -> Vec<Wide> {
+    let each = scalars.par_iter().with_min_len(PIECE);
+    each.map(|&v| value(v)).collect()
 }
 
 macro_rules! from {

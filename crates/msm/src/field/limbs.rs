@@ -94,17 +94,6 @@ pub(crate) const fn half<const N: usize>(value: &[u64; N]) -> [u64; N] {
     half
 }
 
-/// `a - b`, which must not fall below zero.
-pub(crate) const fn subtract<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
-    let mut difference = [0; N];
-    let mut borrow = 0;
-    let mut i = 0;
-    while i < N {
-        (difference[i], borrow) = sbb(a[i], b[i], borrow);
-        i += 1;
-    }
-    difference
-}
 
 /// `value mod p` for `value < 2 p`.
 #[inline(always)]

@@ -12,7 +12,7 @@ const WIDEST: u32 = 22;
 
 /// What a variant's steps cost, relative to one addition in bulk.
 #[derive(Clone, Copy, Debug)]
-pub struct Costs {
+pub(crate) struct Costs {
     /// Extracting and sorting one digit.
     pub digit: f64,
     /// One doubling, or addition, of the few that are done alone.
@@ -24,7 +24,7 @@ pub struct Costs {
 /// A choice of windows and what it is expected to cost.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Bits a window.
     pub width: u32,
     /// Number of windows.

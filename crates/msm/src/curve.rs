@@ -30,6 +30,19 @@ pub trait Curve<const N: usize>: Modulus<N> {
     const ORDER: [u64; 4];
     /// How membership of the prime-order subgroup is decided.
     const SUBGROUP: Subgroup<N>;
+    /// How arkworks writes a point.
+    const FORMAT: Format;
+}
+
+/// How a curve's points are written in arkworks' canonical serialisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// Little-endian, flags in the two highest bits of the last byte: `y` is the larger, infinity.
+    Little,
+    /// Big-endian, flags in the three highest bits of the first byte: compressed, infinity, `y` is the
+    /// larger. The format of Zcash, which arkworks has for BLS12-381.
+    Big,
 }
 
 /// How membership of the prime-order subgroup is decided.

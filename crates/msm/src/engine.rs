@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use fieldspar_device::{CpuSelection, CpuVariant, DeviceSpec, Unavailable};
+use fieldspar_device::{CpuSelection, CpuVariant, DeviceInfo, DeviceSpec, Unavailable};
 
 /// Which code runs on the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -131,6 +131,12 @@ impl Engine {
     #[must_use]
     pub fn spec(&self) -> String {
         format!("cpu:{}", self.variant)
+    }
+
+    /// What results, logs and `--json` say of it.
+    #[must_use]
+    pub fn info(&self) -> DeviceInfo {
+        DeviceInfo::cpu(self.variant.name(), &self.why)
     }
 
     /// Why it was chosen, in words.

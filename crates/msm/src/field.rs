@@ -26,6 +26,9 @@ pub trait Modulus<const N: usize>: Copy + Default + Eq + fmt::Debug + Send + Syn
     const R2: [u64; N] = limbs::power_of_two(128 * N, &Self::P);
     /// `2^(192 N) mod p`: what an inversion is corrected with.
     const R3: [u64; N] = limbs::power_of_two(192 * N, &Self::P);
+    /// A plain value whose order is the largest power of two that divides `p - 1`: minus one where `p` is
+    /// 3 modulo 4.
+    const ROOT: [u64; N] = limbs::minus_one(&Self::P);
     /// Bits of the prime.
     const BITS: u32 = limbs::bits(&Self::P);
 }

@@ -1,6 +1,8 @@
 //! Multi-scalar multiplication, `sum of s_i P_i`, on BLS12-377, BLS12-381 and BN254 G1.
 #![deny(unsafe_code)]
 
+#[cfg(feature = "ark")]
+pub mod ark;
 mod bases;
 mod compute;
 mod cpu;
@@ -9,6 +11,7 @@ mod digits;
 mod engine;
 mod error;
 pub mod field;
+pub mod files;
 pub mod inputs;
 mod kernel;
 pub mod reference;

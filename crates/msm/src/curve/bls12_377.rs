@@ -1,7 +1,7 @@
 //! BLS12-377 G1 (Bowe, Chiesa, Green, Miers, Mishra, Wu, "Zexe", ePrint 2018/962).
 #![forbid(unsafe_code)]
 
-use super::{Curve, Subgroup};
+use super::{Curve, Format, Subgroup};
 use crate::field::Modulus;
 
 /// BLS12-377 G1: `y^2 = x^3 + 1` over a field of 377 bits, order of 253 bits.
@@ -14,6 +14,10 @@ impl Modulus<6> for Bls12_377 {
     const P: [u64; 6] = [
         0x8508c00000000001, 0x170b5d4430000000, 0x1ef3622fba094800,
         0x1a22d9f300f5138f, 0xc63b05c06ca1493b, 0x01ae3a4617c510ea,
+    ];
+    const ROOT: [u64; 6] = [
+        0xba6b5ef26b00bbe8, 0x1ea03d28cc795186, 0xc6eaa2bc56228ac4,
+        0xd14fcaca7022110e, 0x8fe9dee6aa914b0a, 0x00382d3d99cdbc5d,
     ];
 }
 
@@ -41,4 +45,5 @@ impl Curve<6> for Bls12_377 {
         ],
         z: 0x8508c00000000001,
     };
+    const FORMAT: Format = Format::Little;
 }

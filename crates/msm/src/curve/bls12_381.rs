@@ -1,7 +1,7 @@
 //! BLS12-381 G1 (Bowe, 2017).
 #![forbid(unsafe_code)]
 
-use super::{Curve, Subgroup};
+use super::{Curve, Format, Subgroup};
 use crate::field::Modulus;
 
 /// BLS12-381 G1: `y^2 = x^3 + 4` over a field of 381 bits, order of 255 bits.
@@ -41,4 +41,5 @@ impl Curve<6> for Bls12_381 {
         ],
         z: 0xd201000000010000,
     };
+    const FORMAT: Format = Format::Big;
 }

@@ -1,7 +1,7 @@
 //! BN254 G1, also alt_bn128 (Barreto, Naehrig; EIP-196).
 #![forbid(unsafe_code)]
 
-use super::{Curve, Subgroup};
+use super::{Curve, Format, Subgroup};
 use crate::field::Modulus;
 
 /// BN254 G1: `y^2 = x^3 + 3` over a field of 254 bits, order of 254 bits, cofactor 1.
@@ -25,4 +25,5 @@ impl Curve<4> for Bn254 {
         0x43e1f593f0000001, 0x2833e84879b97091, 0xb85045b68181585d, 0x30644e72e131a029,
     ];
     const SUBGROUP: Subgroup<4> = Subgroup::Whole;
+    const FORMAT: Format = Format::Little;
 }

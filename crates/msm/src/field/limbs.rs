@@ -59,6 +59,13 @@ pub(crate) const fn power_of_two<const N: usize>(exponent: usize, p: &[u64; N]) 
     value
 }
 
+/// `p - 1` for odd `p`.
+pub(crate) const fn minus_one<const N: usize>(p: &[u64; N]) -> [u64; N] {
+    let mut less = *p;
+    less[0] -= 1;
+    less
+}
+
 /// Bits of a number.
 pub(crate) const fn bits<const N: usize>(value: &[u64; N]) -> u32 {
     let mut i = N;

@@ -11,8 +11,7 @@ impl<M: Modulus<N>, const N: usize> Fp<M, N> {
             return Some(*self);
         }
         // p - 1 = 2^s t with t odd
-        let mut t = M::P;
-        t[0] -= 1;
+        let mut t = limbs::minus_one(&M::P);
         let mut s = 0u32;
         while t[0] & 1 == 0 {
             t = limbs::half(&t);
@@ -25,7 +24,7 @@ impl<M: Modulus<N>, const N: usize> Fp<M, N> {
         if s == 1 {
             return (b == Self::ONE).then_some(root);
         }
-        let mut c = non_residue::<M, N>().pow(&t);
+        let mut c = Self::constant(M::ROOT);
         let mut order = s;
         // root^2 = self b, and b has order 2^k with k < order, unless self is no square.
         while b != Self::ONE {
@@ -50,15 +49,33 @@ impl<M: Modulus<N>, const N: usize> Fp<M, N> {
     }
 }
 
-/// The smallest number that is no square.
-fn non_residue<M: Modulus<N>, const N: usize>() -> Fp<M, N> {
-    let half = limbs::half(&M::P);
-    let minus_one = Fp::ONE.neg();
-    let mut candidate = Fp::ONE;
-    loop {
-        candidate = candidate.add(&Fp::ONE);
-        if candidate.pow(&half) == minus_one {
-            return candidate;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::{Bls12_377, Bls12_381, Bn254};
+
+    fn squares<M: Modulus<N>, const N: usize>() {
+        let mut roots = 0;
+        for value in 0..200 {
+            let value = Fp::<M, N>::from_u64(value);
+            let square = value.square();
+            let root = square.sqrt();
+            assert!(root == Some(value) || root == Some(value.neg()));
+            if let Some(root) = value.sqrt() {
+                assert_eq!(root.square(), value);
+                roots += 1;
+            }
         }
+        // half of them, roughly
+        assert!((60..140).contains(&roots), "{roots}");
+        let root = Fp::<M, N>::constant(M::ROOT);
+        assert_eq!(root.sqrt(), None);
+    }
+
+    #[test]
+    fn squares_have_roots_and_half_of_all_have_none() {
+        squares::<Bls12_377, 6>();
+        squares::<Bls12_381, 6>();
+        squares::<Bn254, 4>();
     }
 }

@@ -4,7 +4,7 @@
 
 use super::{Kernel, NEGATE, Operands, Pair};
 use crate::{
-    curve::{Affine, Bls12_377, Bls12_381, Bn254, Curve, Subgroup},
+    curve::{Affine, Bls12_377, Bls12_381, Bn254, Curve, Format, Subgroup},
     field::{Fp, Modulus},
     reference,
 };
@@ -23,6 +23,7 @@ impl Curve<1> for Toy {
     const GENERATOR: ([u64; 1], [u64; 1]) = ([0], [1]);
     const ORDER: [u64; 4] = [3, 0, 0, 0];
     const SUBGROUP: Subgroup<1> = Subgroup::Order;
+    const FORMAT: Format = Format::Little;
 }
 
 impl Toy {

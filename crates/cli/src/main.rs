@@ -10,6 +10,7 @@ mod engine;
 mod failure;
 mod json;
 mod manual;
+mod msm;
 mod progress;
 mod selftest;
 mod threads;
@@ -25,7 +26,7 @@ use std::time::Instant;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
-use crate::args::{CeremonyCommand, Cli, Color, Command, GlobalArgs, WhirCommand};
+use crate::args::{CeremonyCommand, Cli, Color, Command, GlobalArgs, MsmCommand, WhirCommand};
 use crate::context::{Context, Outcome, printable};
 use crate::failure::Failure;
 
@@ -144,6 +145,11 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
             CeremonyCommand::VerifyProof(args) => ceremony::inspect::verify_proof(args, context),
             CeremonyCommand::Replay(args) => ceremony::inspect::replay(args, context),
             CeremonyCommand::Compact(args) => ceremony::inspect::compact(args, context),
+        },
+        Command::Msm(verb) => match verb {
+            MsmCommand::Gen(args) => msm::generate::run(args, context),
+            MsmCommand::Run(args) => msm::run::run(args, context),
+            MsmCommand::Bench(args) => msm::bench::run(args, context),
         },
         Command::Whir(verb) => match verb {
             WhirCommand::Demo(args) => whir::demo::run(args, context),

@@ -10,7 +10,7 @@ use crate::{
     error::Error,
     kernel::Kernel,
     scalars::Scalars,
-    schedule::{self, plan::Costs, straus},
+    schedule::{self, plan::{Costs, Plan}, straus},
 };
 
 /// `sum of scalars[i] * bases[i]` as an affine point.
@@ -62,17 +62,44 @@ pub fn msm_many<C: Curve<N>, const N: usize, L: Level>(
         }
         values.push(own);
     }
+    let costs = costs(engine.variant());
     Ok(match engine.variant() {
-        Variant::Portable => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values, signs),
+        Variant::Portable => sums(Scalar(Portable), Portable, costs, bases.points(), values, signs),
         #[cfg(target_arch = "x86_64")]
         Variant::Adx => match crate::cpu::x86_64::adx::Adx::new() {
-            Some(adx) => sums(Scalar(adx), adx, &ADX, bases.points(), values, signs),
+            Some(adx) => sums(Scalar(adx), adx, costs, bases.points(), values, signs),
             // An engine of this variant exists only where the token does.
-            None => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values, signs),
+            None => sums(Scalar(Portable), Portable, costs, bases.points(), values, signs),
         },
         #[cfg(not(target_arch = "x86_64"))]
-        Variant::Adx => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values, signs),
+        Variant::Adx => sums(Scalar(Portable), Portable, costs, bases.points(), values, signs),
     })
+}
+
+/// The windows that [`msm`] would choose for such scalars of points in the subgroup, and their cost.
+///
+/// # Errors
+///
+/// [`Error::Scalar`] for a scalar that is not below the order.
+pub fn plan<'a, C: Curve<N>, const N: usize>(
+    engine: &Engine,
+    scalars: impl Into<Scalars<'a>>,
+) -> Result<Plan, Error> {
+    let values = scalars.into().values(&C::ORDER, true);
+    let values = values.map_err(|index| Scalars::error(0, index, C::NAME))?;
+    let costs = costs(engine.variant());
+    let mut plan = schedule::plan::best(&Lengths::of(&values), costs);
+    // A product of four limbs takes about half the time of one of six.
+    plan.expected_ms *= (N * N + N) as f64 / 42.0;
+    Ok(plan)
+}
+
+/// What the variant's steps cost.
+const fn costs(variant: Variant) -> &'static Costs {
+    match variant {
+        Variant::Portable => &PORTABLE,
+        Variant::Adx => &ADX,
+    }
 }
 
 /// Costs of the portable variant.
@@ -83,7 +110,6 @@ const PORTABLE: Costs = Costs {
 };
 
 /// Costs of the assembly.
-#[cfg(target_arch = "x86_64")]
 const ADX: Costs = Costs {
     digit: 0.05,
     alone: 1.5,

@@ -10,7 +10,7 @@ use crate::{
     cpu::{Best, Scalar},
     curve::{Affine, Curve},
     digits::{Wide, less, minus},
-    field::adc,
+    field::{adc, mac},
     kernel::{Kernel, Operands, Pair},
     schedule::straus,
 };
@@ -179,6 +179,45 @@ pub fn points<C: Curve<N>, const N: usize>(seed: u64, count: usize) -> Vec<Affin
     points
 }
 
+/// The MSM of [`points`] with `scalars`, from the logarithms: `(sum of s_i (start + i step)) G`.
+#[must_use]
+pub fn expected<C: Curve<N>, const N: usize>(seed: u64, scalars: &[Wide]) -> Affine<C, N> {
+    let (start, step) = logarithms(seed, &C::ORDER);
+    // sum of s_i, and sum of i s_i: below 2^352 for fewer than 2^32 scalars
+    let (mut plain, mut weighted) = ([0; 6], [0; 6]);
+    for (i, scalar) in (0u64..).zip(scalars) {
+        multiply_add(&mut plain, scalar, 1);
+        multiply_add(&mut weighted, scalar, i);
+    }
+    let order = &C::ORDER;
+    let plain = multiply_mod(&start, &plain, order);
+    let log = add_mod(&plain, &multiply_mod(&step, &weighted, order), order);
+    straus::msm(Best::new(), &[Affine::generator()], &[log])
+}
+
+/// `sum += value factor`.
+fn multiply_add(sum: &mut [u64; 6], value: &Wide, factor: u64) {
+    let mut carry = 0;
+    for i in 0..6 {
+        let limb = value.get(i).copied().unwrap_or(0);
+        (sum[i], carry) = mac(sum[i], limb, factor, carry);
+    }
+}
+
+/// `a factor mod order`, bit after bit.
+fn multiply_mod(a: &Wide, factor: &[u64; 6], order: &Wide) -> Wide {
+    let mut product = [0; 4];
+    for limb in factor.iter().rev() {
+        for bit in (0..64).rev() {
+            product = add_mod(&product, &product, order);
+            if limb >> bit & 1 == 1 {
+                product = add_mod(&product, a, order);
+            }
+        }
+    }
+    product
+}
+
 /// `a + b mod order`.
 fn add_mod(a: &Wide, b: &Wide, order: &Wide) -> Wide {
     let mut sum = [0; 4];
@@ -204,6 +243,9 @@ mod tests {
             log = add_mod(&log, &step, &order);
         }
         assert!(points::<Bls12_377, 6>(7, 0).is_empty());
+        let scalars = Distribution::Uniform.scalars(3, 5, &order);
+        let sum = reference::msm(&points::<Bls12_377, 6>(7, 5), &scalars);
+        assert_eq!(expected::<Bls12_377, 6>(7, &scalars), sum);
     }
 
     #[test]

@@ -19,7 +19,8 @@ mod scalars;
 mod schedule;
 
 pub use bases::{Bases, InSubgroup, Level, OnCurve, Trusted};
-pub use compute::{msm, msm_many};
+pub use compute::{msm, msm_many, plan};
 pub use engine::{Engine, Variant};
 pub use error::{Error, PointProblem};
 pub use scalars::Scalars;
+pub use schedule::plan::Plan;

@@ -10,6 +10,15 @@ use crate::digits::{Lengths, Windows};
 /// The widest window that is considered: its buckets take 200 MB.
 const WIDEST: u32 = 22;
 
+impl Plan {
+    /// Products in the field that the bulk additions take: five, a square, and three for the shared
+    /// inversion, less what those of one and the same call have in common.
+    #[must_use]
+    pub fn multiplications(&self) -> f64 {
+        6.0 * (self.accumulate + self.reduce)
+    }
+}
+
 /// What a variant's steps cost, relative to one addition in bulk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs {
@@ -17,14 +26,15 @@ pub(crate) struct Costs {
     pub digit: f64,
     /// One doubling, or addition, of the few that are done alone.
     pub alone: f64,
-    /// One addition in bulk, in nanoseconds: for the estimate that is printed, not for the choice.
+    /// One addition in bulk of points with six limbs, in nanoseconds: for the estimate that is printed,
+    /// not for the choice.
     pub addition_ns: f64,
 }
 
 /// A choice of windows and what it is expected to cost.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub(crate) struct Plan {
+pub struct Plan {
     /// Bits a window.
     pub width: u32,
     /// Number of windows.
@@ -35,6 +45,8 @@ pub(crate) struct Plan {
     pub reduce: f64,
     /// The whole cost, in additions in bulk.
     pub cost: f64,
+    /// What that is expected to take on one thread.
+    pub expected_ms: f64,
 }
 
 /// The cost with windows of `width` bits.
@@ -53,12 +65,14 @@ pub(crate) fn plan(width: u32, lengths: &Lengths, costs: &Costs) -> Plan {
     }
     let reduce = 2.0 * buckets;
     let alone = f64::from(windows.count * width) + 3.0 * f64::from(windows.count);
+    let cost = accumulate + reduce + digits * costs.digit + alone * costs.alone;
     Plan {
         width,
         windows: windows.count,
         accumulate,
         reduce,
-        cost: accumulate + reduce + digits * costs.digit + alone * costs.alone,
+        cost,
+        expected_ms: cost * costs.addition_ns / 1e6,
     }
 }
 

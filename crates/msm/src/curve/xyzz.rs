@@ -9,7 +9,7 @@ use super::{Affine, Curve};
 use crate::{cpu::Arithmetic, field::Fp};
 
 /// A point in extended Jacobian coordinates; `zz = 0` is infinity.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Xyzz<C, const N: usize> {
     x: Fp<C, N>,
     y: Fp<C, N>,

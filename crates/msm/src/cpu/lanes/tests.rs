@@ -13,7 +13,7 @@ use super::{
 use crate::{
     curve::{Affine, Bls12_377, Bls12_381, Bn254, Curve},
     field::{Fp, adc, sbb},
-    kernel::{Kernel, NEGATE, Pair},
+    kernel::{Kernel, NEGATE, Operands, Pair},
     reference,
 };
 
@@ -239,8 +239,8 @@ fn carried<C: Curve<W>, const W: usize, const L: usize>(columns: &[u64; L]) -> F
     residue::<C, W, L>(&high).mul(&Fp::from_u64(1 << BITS))
 }
 
-/// `n / d` of little-endian words.
-fn divide<const W: usize>(n: &[u64; W], d: u64) -> [u64; W] {
+/// `n / d` of little-endian words, and the remainder.
+fn divide<const W: usize>(n: &[u64; W], d: u64) -> ([u64; W], u64) {
     let mut quotient = [0; W];
     let mut rest = 0u128;
     for i in (0..W).rev() {
@@ -248,62 +248,72 @@ fn divide<const W: usize>(n: &[u64; W], d: u64) -> [u64; W] {
         quotient[i] = (value / u128::from(d)) as u64;
         rest = value % u128::from(d);
     }
-    quotient
+    (quotient, rest as u64)
 }
 
-/// A cyclic group of small order on the curve (with points of order 2 and 3 where it has any), a few
-/// multiples of the generator with their inverses, and infinity.
-fn small_group<C: Curve<W>, const W: usize>(z: i128, factor: u64) -> Vec<Affine<C, W>> {
+/// A point of prime order on the curve, which has `number` points.
+fn point_of_order<C: Curve<W>, const W: usize>(number: &[u64; W], order: u64) -> Affine<C, W> {
+    let mut cofactor = *number;
+    while let (quotient, 0) = divide(&cofactor, order) {
+        cofactor = quotient;
+    }
+    (1..)
+        .filter_map(|x| Affine::<C, W>::from_x(Fp::from_u64(x), false))
+        .map(|point| reference::multiply(&point, &cofactor))
+        .find(|point| !point.is_infinity())
+        .map(|mut point| {
+            loop {
+                let next = reference::multiply(&point, &[order]);
+                if next.is_infinity() {
+                    return point;
+                }
+                point = next;
+            }
+        })
+        .unwrap()
+}
+
+/// The cyclic group of the product of some primes on the curve with parameter `z`, a few multiples
+/// of the generator with their inverses, and infinity.
+fn small_group<C: Curve<W>, const W: usize>(z: i128, primes: &[u64]) -> Vec<Affine<C, W>> {
     let mut group = vec![Affine::INFINITY];
     let mut multiple = Affine::generator();
     for _ in 0..4 {
         group.extend([multiple, multiple.neg()]);
         multiple = reference::add(&multiple, &Affine::generator());
     }
-    if factor > 1 {
-        // The curve has p - z points (z is its parameter), a multiple of `factor`.
-        let mut number = C::P;
-        let (mut borrow, mut carry) = (0, 0);
-        let low = z.unsigned_abs() as u64;
-        if z > 0 {
-            (number[0], borrow) = sbb(number[0], low, 0);
-        } else {
-            (number[0], carry) = adc(number[0], low, 0);
-        }
-        for limb in &mut number[1..] {
-            (*limb, borrow) = sbb(*limb, 0, borrow);
-            (*limb, carry) = adc(*limb, 0, carry);
-        }
-        let cofactor = divide(&number, factor);
-        let mut best = vec![];
-        for x in 1..40 {
-            let Some(point) = Affine::<C, W>::from_x(Fp::from_u64(x), false) else {
-                continue;
-            };
-            let small = reference::multiply(&point, &cofactor);
-            let (mut orbit, mut next) = (vec![], small);
-            while !next.is_infinity() {
-                orbit.push(next);
-                assert!(orbit.len() < factor as usize);
-                next = reference::add(&next, &small);
-            }
-            if orbit.len() > best.len() {
-                best = orbit;
-            }
-        }
-        assert!(best.len() > 4);
-        group.extend(best);
+    // p - z points
+    let mut number = C::P;
+    let (mut borrow, mut carry) = (0, 0);
+    let low = z.unsigned_abs() as u64;
+    if z > 0 {
+        (number[0], borrow) = sbb(number[0], low, 0);
+    } else {
+        (number[0], carry) = adc(number[0], low, 0);
     }
+    for limb in &mut number[1..] {
+        (*limb, borrow) = sbb(*limb, 0, borrow);
+        (*limb, carry) = adc(*limb, 0, carry);
+    }
+    let small = primes
+        .iter()
+        .map(|&prime| point_of_order(&number, prime))
+        .fold(Affine::INFINITY, |sum, point| reference::add(&sum, &point));
+    let mut next = small;
+    while !next.is_infinity() {
+        group.push(next);
+        next = reference::add(&next, &small);
+    }
+    assert_eq!(group.len() as u64, 8 + primes.iter().product::<u64>());
     group
 }
 
 /// Every sum of two elements of [`small_group`], with every sign and every representative of the
 /// coordinates up to `2 p`, in batches of 16 pairs.
 fn additions<A: Lanes, C: Curve<W>, P: Record, const W: usize, const L: usize>(
-    lanes: A,
     group: &[Affine<C, W>],
 ) where
-    Vector<A>: Kernel<C, W, Point = P>,
+    Vector<A>: Kernel<C, W, Point = P, Scratch = Scratch<L>>,
 {
     let kernel = Vector::<A>::new().unwrap();
     let mut records = vec![P::ZERO; group.len()];
@@ -366,35 +376,12 @@ fn additions<A: Lanes, C: Curve<W>, P: Record, const W: usize, const L: usize>(
         let mut out = vec![table[1]; pairs.len()];
         // The batch's size does not divide the number of pairs.
         let mut scratch = Scratch::new(pairs.len(), 200);
-        struct Run<'a, C, P, const W: usize, const L: usize> {
-            table: &'a [P],
-            pairs: &'a [Pair],
-            out: &'a mut [P],
-            scratch: &'a mut Scratch<L>,
-            scattered: bool,
-            curve: PhantomData<C>,
-        }
-        impl<C: Curve<W>, P: Record, const W: usize, const L: usize> Task for Run<'_, C, P, W, L> {
-            type Output = ();
-            #[inline(always)]
-            fn run<A: Lanes>(self, a: A) {
-                let f = Field::<A, C, W, L>::new(a);
-                let (table, pairs) = (self.table, self.pairs);
-                if self.scattered {
-                    f.add_pairs::<P, true>(table, table, pairs, self.out, self.scratch);
-                } else {
-                    f.add_pairs::<P, false>(table, table, pairs, self.out, self.scratch);
-                }
-            }
-        }
-        lanes.enter(Run::<C, P, W, L> {
-            table: &table,
-            pairs: &pairs,
-            out: &mut out,
-            scratch: &mut scratch,
-            scattered,
-            curve: PhantomData,
-        });
+        let operands = if scattered {
+            Operands::Scattered
+        } else {
+            Operands::Near
+        };
+        kernel.add(&table, &table, &pairs, &mut out, &mut scratch, operands);
         let mut sums = vec![Affine::INFINITY; out.len()];
         kernel.store(&out, &mut sums);
         for (k, pair) in pairs.iter().enumerate() {
@@ -426,10 +413,7 @@ where
                 out: n - 1 - i,
             })
             .collect();
-        for operands in [
-            crate::kernel::Operands::Near,
-            crate::kernel::Operands::Scattered,
-        ] {
+        for operands in [Operands::Near, Operands::Scattered] {
             let mut out = vec![P::ZERO; n as usize + 1];
             let mut scratch = kernel.scratch(pairs.len());
             kernel.add(&table, &table, &pairs, &mut out, &mut scratch, operands);
@@ -453,25 +437,25 @@ pub(crate) fn field_suite<A: Lanes>(lanes: A) {
 }
 
 /// Additions on BLS12-377: points of order 2, 3 and 7 besides the generator's.
-pub(crate) fn additions_377<A: Lanes>(lanes: A) {
-    let group = small_group(0x8508_c000_0000_0001, 42);
+pub(crate) fn additions_377<A: Lanes>() {
+    let group = small_group(0x8508_c000_0000_0001, &[2, 3, 7]);
     assert!(group.iter().any(|p| p.y.is_zero() && !p.x.is_zero()));
     assert!(group.iter().any(|p| p.x.is_zero() && !p.y.is_zero()));
-    additions::<A, Bls12_377, Record12, 6, 8>(lanes, &group);
+    additions::<A, Bls12_377, Record12, 6, 8>(&group);
     lengths::<A, Bls12_377, Record12, 6>();
 }
 
 /// Additions on BLS12-381: points of order 3 and 11.
-pub(crate) fn additions_381<A: Lanes>(lanes: A) {
-    let group = small_group(-0xd201_0000_0001_0000, 33);
+pub(crate) fn additions_381<A: Lanes>() {
+    let group = small_group(-0xd201_0000_0001_0000, &[3, 11]);
     assert!(group.iter().any(|p| p.x.is_zero() && !p.y.is_zero()));
-    additions::<A, Bls12_381, Record12, 6, 8>(lanes, &group);
+    additions::<A, Bls12_381, Record12, 6, 8>(&group);
     lengths::<A, Bls12_381, Record12, 6>();
 }
 
 /// Additions on BN254, whose cofactor is 1.
-pub(crate) fn additions_254<A: Lanes>(lanes: A) {
-    additions::<A, Bn254, Record8, 4, 5>(lanes, &small_group(0, 1));
+pub(crate) fn additions_254<A: Lanes>() {
+    additions::<A, Bn254, Record8, 4, 5>(&small_group(0, &[]));
     lengths::<A, Bn254, Record8, 4>();
 }
 
@@ -482,15 +466,15 @@ fn field_emulated() {
 
 #[test]
 fn additions_377_emulated() {
-    additions_377(Emulated);
+    additions_377::<Emulated>();
 }
 
 #[test]
 fn additions_381_emulated() {
-    additions_381(Emulated);
+    additions_381::<Emulated>();
 }
 
 #[test]
 fn additions_254_emulated() {
-    additions_254(Emulated);
+    additions_254::<Emulated>();
 }

@@ -1,6 +1,9 @@
 //! What a variant brings: additions of affine points in bulk. Everything else is generic.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+pub(crate) mod conformance;
+
 use crate::curve::{Affine, Curve};
 
 /// Set in an index of a [`Pair`]: the operand is negated.

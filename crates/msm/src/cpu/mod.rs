@@ -27,3 +27,31 @@ pub(crate) trait Arithmetic: Copy + Send + Sync + 'static {
         self.mul(a, a)
     }
 }
+
+/// The fastest products on 64-bit limbs that this processor has: for work that is not in bulk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Best {
+    #[cfg(target_arch = "x86_64")]
+    adx: Option<x86_64::adx::Adx>,
+}
+
+impl Best {
+    /// Chooses.
+    pub(crate) fn new() -> Self {
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            adx: x86_64::adx::Adx::new(),
+        }
+    }
+}
+
+impl Arithmetic for Best {
+    #[inline(always)]
+    fn mul<M: Modulus<N>, const N: usize>(self, a: &Fp<M, N>, b: &Fp<M, N>) -> Fp<M, N> {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(adx) = self.adx {
+            return adx.mul(a, b);
+        }
+        Portable.mul(a, b)
+    }
+}

@@ -132,11 +132,38 @@ impl<C: Curve<N>, const N: usize> Xyzz<C, N> {
         let Some(inverse) = self.zzz.invert() else {
             return Affine::INFINITY;
         };
+        self.scaled(a, &inverse)
+    }
+
+    /// The same points in affine coordinates, with one inversion for all.
+    pub(crate) fn batch_to_affine<A: Arithmetic>(a: A, points: &[Self]) -> Vec<Affine<C, N>> {
+        let mut product = Fp::ONE;
+        let mut before = Vec::with_capacity(points.len());
+        for point in points {
+            before.push(product);
+            if !point.is_infinity() {
+                product = a.mul(&product, &point.zzz);
+            }
+        }
+        let mut inverse = product.invert().unwrap_or(Fp::ZERO);
+        let mut affine = vec![Affine::INFINITY; points.len()];
+        for ((point, before), to) in points.iter().zip(before).zip(&mut affine).rev() {
+            if !point.is_infinity() {
+                let own = a.mul(&inverse, &before);
+                inverse = a.mul(&inverse, &point.zzz);
+                *to = point.scaled(a, &own);
+            }
+        }
+        affine
+    }
+
+    /// The affine point, given `1 / ZZZ`.
+    fn scaled<A: Arithmetic>(&self, a: A, inverse: &Fp<C, N>) -> Affine<C, N> {
         // 1 / ZZ = (ZZ / ZZZ)^2, since ZZ^3 = ZZZ^2
-        let root = a.mul(&self.zz, &inverse);
+        let root = a.mul(&self.zz, inverse);
         Affine {
             x: a.mul(&self.x, &a.square(&root)),
-            y: a.mul(&self.y, &inverse),
+            y: a.mul(&self.y, inverse),
         }
     }
 }

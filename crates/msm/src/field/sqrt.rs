@@ -25,7 +25,7 @@ impl<M: Modulus<N>, const N: usize> Fp<M, N> {
         if s == 1 {
             return (b == Self::ONE).then_some(root);
         }
-        let mut c = self::non_residue::<M, N>().pow(&t);
+        let mut c = non_residue::<M, N>().pow(&t);
         let mut order = s;
         // root^2 = self b, and b has order 2^k with k < order, unless self is no square.
         while b != Self::ONE {

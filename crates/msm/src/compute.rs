@@ -1,0 +1,134 @@
+//! The sum: checks, the choice of the method, and the variant's code.
+#![forbid(unsafe_code)]
+
+use crate::{
+    bases::{Bases, Level},
+    cpu::{Arithmetic, Portable, Scalar},
+    curve::{Affine, Curve},
+    digits::{Digits, Lengths, Wide, Windows},
+    engine::{Engine, Variant},
+    error::Error,
+    kernel::Kernel,
+    scalars::Scalars,
+    schedule::{self, plan::Costs, straus},
+};
+
+/// `sum of scalars[i] * bases[i]` as an affine point.
+///
+/// Variable-time: the scalars are public. The result does not depend on the engine or on the number
+/// of threads (rayon's current pool).
+///
+/// # Errors
+///
+/// [`Error::Length`] unless there are as many scalars as points, [`Error::Scalar`] for one that is not
+/// below the order.
+pub fn msm<'a, C: Curve<N>, const N: usize, L: Level>(
+    engine: &Engine,
+    bases: &Bases<C, N, L>,
+    scalars: impl Into<Scalars<'a>>,
+) -> Result<Affine<C, N>, Error> {
+    let sums = msm_many(engine, bases, &[scalars.into()])?;
+    Ok(sums.into_iter().next().unwrap_or_default())
+}
+
+/// [`msm`] for several vectors of scalars on the same bases. With few points, the vectors share
+/// their inversions.
+///
+/// # Errors
+///
+/// As [`msm`], with the index of the vector.
+pub fn msm_many<C: Curve<N>, const N: usize, L: Level>(
+    engine: &Engine,
+    bases: &Bases<C, N, L>,
+    vectors: &[Scalars<'_>],
+) -> Result<Vec<Affine<C, N>>, Error> {
+    for (vector, scalars) in vectors.iter().enumerate() {
+        if scalars.len() != bases.len() {
+            return Err(Error::Length {
+                vector,
+                points: bases.len(),
+                scalars: scalars.len(),
+            });
+        }
+    }
+    let mut values = Vec::with_capacity(vectors.len());
+    for (vector, scalars) in vectors.iter().enumerate() {
+        let signed = scalars.signed(&C::ORDER);
+        let mut signed = signed.map_err(|index| Scalars::error(vector, index, C::NAME))?;
+        for &index in bases.infinite() {
+            signed[index] = [0; 4];
+        }
+        values.push(signed);
+    }
+    Ok(match engine.variant() {
+        Variant::Portable => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values),
+        #[cfg(target_arch = "x86_64")]
+        Variant::Adx => match crate::cpu::x86_64::adx::Adx::new() {
+            Some(adx) => sums(Scalar(adx), adx, &ADX, bases.points(), values),
+            // An engine of this variant exists only where the token does.
+            None => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values),
+        },
+        #[cfg(not(target_arch = "x86_64"))]
+        Variant::Adx => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values),
+    })
+}
+
+/// Costs of the portable variant.
+const PORTABLE: Costs = Costs {
+    digit: 0.03,
+    alone: 1.5,
+    addition_ns: 400.0,
+};
+
+/// Costs of the assembly.
+#[cfg(target_arch = "x86_64")]
+const ADX: Costs = Costs {
+    digit: 0.05,
+    alone: 1.5,
+    addition_ns: 250.0,
+};
+
+/// Below this many points that count, tables beat buckets.
+const FEW: usize = 24;
+
+fn sums<K, A, C, const N: usize>(
+    kernel: K,
+    arithmetic: A,
+    costs: &Costs,
+    points: &[Affine<C, N>],
+    vectors: Vec<Vec<Wide>>,
+) -> Vec<Affine<C, N>>
+where
+    K: Kernel<C, N, Point = Affine<C, N>>,
+    A: Arithmetic,
+    C: Curve<N>,
+{
+    let mut sums = vec![Affine::INFINITY; vectors.len()];
+    let (mut digits, mut places) = (Vec::new(), Vec::new());
+    for (place, values) in vectors.into_iter().enumerate() {
+        let lengths = Lengths::of(&values);
+        let count = lengths.reaching(0);
+        if count == 0 {
+            continue;
+        }
+        if count < FEW as u64 {
+            let (mut few, mut own) = (Vec::new(), Vec::new());
+            for (point, value) in points.iter().zip(&values) {
+                if *value != [0; 4] {
+                    few.push(*point);
+                    own.push(*value);
+                }
+            }
+            sums[place] = straus::msm(arithmetic, &few, &own);
+            continue;
+        }
+        let width = schedule::plan::best(&lengths, costs).width;
+        digits.push(Digits::new(values, Windows::new(width, &lengths)));
+        places.push(place);
+    }
+    let many = schedule::run(kernel, arithmetic, points, &digits);
+    for (place, sum) in places.into_iter().zip(many) {
+        sums[place] = sum;
+    }
+    sums
+}

@@ -4,7 +4,7 @@
 use crate::{
     bases::{Bases, Level},
     cpu::{Arithmetic, Portable, Scalar},
-    curve::{Affine, Curve},
+    curve::{Affine, Bls12_377, Bls12_381, Bn254, Curve},
     digits::{Digits, Lengths, Wide, Windows},
     engine::{Engine, Variant},
     error::Error,
@@ -68,6 +68,11 @@ pub fn msm_many<C: Curve<N>, const N: usize, L: Level>(
             // An engine of this variant exists only where the token does.
             None => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values),
         },
+        // An engine of this variant exists only where its token does.
+        Variant::Avx512 => match C::vector_sums(bases.points(), values) {
+            Ok(sums) => sums,
+            Err(values) => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values),
+        },
         #[cfg(not(target_arch = "x86_64"))]
         Variant::Adx => sums(Scalar(Portable), Portable, &PORTABLE, bases.points(), values),
     })
@@ -88,6 +93,49 @@ const ADX: Costs = Costs {
     addition_ns: 250.0,
 };
 
+/// Costs of the vectors.
+#[cfg(target_arch = "x86_64")]
+const AVX512: Costs = Costs {
+    digit: 0.17,
+    alone: 8.0,
+    addition_ns: 60.0,
+};
+
+/// The vector kernel is made for coordinates of certain sizes: a curve names its own.
+pub trait VectorSums<const N: usize>: Sized {
+    /// The sums of the vectors of scalars, which come back if there is no such kernel here.
+    #[doc(hidden)]
+    fn vector_sums(
+        points: &[Affine<Self, N>],
+        vectors: Vec<Vec<Wide>>,
+    ) -> Result<Vec<Affine<Self, N>>, Vec<Vec<Wide>>> {
+        let _ = points;
+        Err(vectors)
+    }
+}
+
+macro_rules! vector_sums {
+    ($curve:ty, $words:literal) => {
+        impl VectorSums<$words> for $curve {
+            #[cfg(target_arch = "x86_64")]
+            fn vector_sums(
+                points: &[Affine<Self, $words>],
+                vectors: Vec<Vec<Wide>>,
+            ) -> Result<Vec<Affine<Self, $words>>, Vec<Vec<Wide>>> {
+                use crate::cpu::x86_64::{adx::Adx, avx512::Ifma};
+                match (Ifma::new(), Adx::new()) {
+                    (Some(kernel), Some(adx)) => Ok(sums(kernel, adx, &AVX512, points, vectors)),
+                    _ => Err(vectors),
+                }
+            }
+        }
+    };
+}
+
+vector_sums!(Bls12_377, 6);
+vector_sums!(Bls12_381, 6);
+vector_sums!(Bn254, 4);
+
 /// Below this many points that count, tables beat buckets.
 const FEW: usize = 24;
 
@@ -99,7 +147,7 @@ fn sums<K, A, C, const N: usize>(
     vectors: Vec<Vec<Wide>>,
 ) -> Vec<Affine<C, N>>
 where
-    K: Kernel<C, N, Point = Affine<C, N>>,
+    K: Kernel<C, N>,
     A: Arithmetic,
     C: Curve<N>,
 {
@@ -126,7 +174,11 @@ where
         digits.push(Digits::new(values, Windows::new(width, &lengths)));
         places.push(place);
     }
-    let many = schedule::run(kernel, arithmetic, points, &digits);
+    let many = if digits.is_empty() {
+        Vec::new()
+    } else {
+        schedule::run(kernel, arithmetic, &kernel.table(points), &digits)
+    };
     for (place, sum) in places.into_iter().zip(many) {
         sums[place] = sum;
     }

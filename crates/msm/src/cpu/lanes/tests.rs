@@ -13,7 +13,7 @@ use super::{
 use crate::{
     curve::{Affine, Bls12_377, Bls12_381, Bn254, Curve},
     field::{Fp, adc, sbb},
-    kernel::{Kernel, NEGATE, Operands, Pair},
+    kernel::{Kernel, NEGATE, Operands, Pair, conformance::conformance},
     reference,
 };
 
@@ -443,6 +443,7 @@ pub(crate) fn additions_377<A: Lanes>() {
     assert!(group.iter().any(|p| p.x.is_zero() && !p.y.is_zero()));
     additions::<A, Bls12_377, Record12, 6, 8>(&group);
     lengths::<A, Bls12_377, Record12, 6>();
+    conformance::<Bls12_377, 6, _>(Vector::<A>::new().unwrap());
 }
 
 /// Additions on BLS12-381: points of order 3 and 11.
@@ -451,12 +452,14 @@ pub(crate) fn additions_381<A: Lanes>() {
     assert!(group.iter().any(|p| p.x.is_zero() && !p.y.is_zero()));
     additions::<A, Bls12_381, Record12, 6, 8>(&group);
     lengths::<A, Bls12_381, Record12, 6>();
+    conformance::<Bls12_381, 6, _>(Vector::<A>::new().unwrap());
 }
 
 /// Additions on BN254, whose cofactor is 1.
 pub(crate) fn additions_254<A: Lanes>() {
     additions::<A, Bn254, Record8, 4, 5>(&small_group(0, &[]));
     lengths::<A, Bn254, Record8, 4>();
+    conformance::<Bn254, 4, _>(Vector::<A>::new().unwrap());
 }
 
 #[test]

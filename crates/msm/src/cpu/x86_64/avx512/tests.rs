@@ -163,3 +163,80 @@ fn times() {
         speed::<Bn254, Record8, 4, 5>(log);
     }
 }
+
+/// The whole sum over `2^log` multiples of the generator, on one and two threads, against the known
+/// logarithm.
+fn whole<C: Curve<N>, const N: usize>(logs: &[u32]) {
+    use crate::{Bases, Engine, Trusted, curve::Affine, msm, reference};
+    let largest = *logs.iter().max().unwrap();
+    let Some(kernel) = crate::cpu::x86_64::adx::Adx::new().map(crate::cpu::Scalar) else {
+        return;
+    };
+    // 1 to n times the generator, by doubling the list
+    let mut points = vec![Affine::<C, N>::generator()];
+    while points.len() < 1 << largest {
+        let n = points.len();
+        let pairs: Vec<Pair> = (0..n as u32)
+            .map(|i| Pair { a: i, b: n as u32 - 1, out: i })
+            .collect();
+        let mut next = vec![Affine::INFINITY; n];
+        for (pairs, next) in pairs.chunks(4096).zip(next.chunks_mut(4096)) {
+            let first = pairs[0].out;
+            let pairs: Vec<Pair> = pairs.iter().map(|p| Pair { out: p.out - first, ..*p }).collect();
+            let mut scratch = Kernel::<C, N>::scratch(kernel, pairs.len());
+            kernel.add(&points, &points, &pairs, next, &mut scratch, Operands::Near);
+        }
+        points.extend(next);
+    }
+    let mut state = 7u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    };
+    let scalars: Vec<[u64; 4]> = (0..points.len())
+        .map(|_| [random(), random(), random(), random() >> 4])
+        .collect();
+    for &log in logs {
+        let n = 1usize << log;
+        let mut wide = [0u64; 5];
+        for (i, scalar) in scalars[..n].iter().enumerate() {
+            let (mut high, mut carry) = (0, 0);
+            for k in 0..5 {
+                let limb = if k < 4 { scalar[k] } else { 0 };
+                let low;
+                (low, high) = crate::field::mac(0, limb, i as u64 + 1, high);
+                (wide[k], carry) = crate::field::adc(wide[k], low, carry);
+            }
+        }
+        let want = reference::multiply(&Affine::<C, N>::generator(), &wide);
+        let bases = Bases::<C, N, Trusted>::new(points[..n].to_vec()).unwrap();
+        for threads in [1, 2] {
+            for name in ["cpu:avx512", "cpu:adx"] {
+                let engine = Engine::open(&name.parse().unwrap()).unwrap();
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let mut times = vec![];
+                for _ in 0..if log >= 20 { 2 } else { 4 } {
+                    let start = Instant::now();
+                    let sum = pool.install(|| msm(&engine, &bases, &scalars[..n])).unwrap();
+                    times.push(start.elapsed().as_secs_f64() * 1e3);
+                    assert_eq!(sum, want, "{name} {log}");
+                }
+                println!("{} 2^{log} {threads} threads {name}: {times:.2?} ms", C::NAME);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "prints times"]
+fn whole_times() {
+    if available() {
+        let logs: Vec<u32> = std::env::var("LOGS")
+            .map_or(vec![10, 13, 16, 18, 20], |list| list.split(',').map(|l| l.parse().unwrap()).collect());
+        whole::<Bls12_377, 6>(&logs);
+        whole::<Bls12_381, 6>(&logs);
+        whole::<Bn254, 4>(&logs);
+    }
+}

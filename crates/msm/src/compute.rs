@@ -4,7 +4,7 @@
 use crate::{
     bases::{Bases, Level},
     cpu::{Arithmetic, Portable, Scalar},
-    curve::{Affine, Curve, Subgroup},
+    curve::{Affine, Bls12_377, Bls12_381, Bn254, Curve, Subgroup},
     digits::{Digits, Lengths, Wide, Windows},
     engine::{Engine, Variant},
     error::Error,
@@ -53,27 +53,51 @@ pub fn msm_many<C: Curve<N>, const N: usize, L: Level>(
     }
     // `(r - s) P = -s P` in the subgroup only.
     let signs = L::SUBGROUP || matches!(C::SUBGROUP, Subgroup::Whole);
-    let mut values = Vec::with_capacity(vectors.len());
+    let mut values = Values {
+        vectors: Vec::with_capacity(vectors.len()),
+        signs,
+    };
     for (vector, scalars) in vectors.iter().enumerate() {
         let own = scalars.values(&C::ORDER, signs);
         let mut own = own.map_err(|index| Scalars::error(vector, index, C::NAME))?;
         for &index in bases.infinite() {
             own[index] = [0; 4];
         }
-        values.push(own);
+        values.vectors.push(own);
     }
-    let costs = costs(engine.variant());
-    Ok(match engine.variant() {
-        Variant::Portable => sums(Scalar(Portable), Portable, costs, bases.points(), values, signs),
-        #[cfg(target_arch = "x86_64")]
-        Variant::Adx => match crate::cpu::x86_64::adx::Adx::new() {
-            Some(adx) => sums(Scalar(adx), adx, costs, bases.points(), values, signs),
-            // An engine of this variant exists only where the token does.
-            None => sums(Scalar(Portable), Portable, costs, bases.points(), values, signs),
-        },
-        #[cfg(not(target_arch = "x86_64"))]
-        Variant::Adx => sums(Scalar(Portable), Portable, costs, bases.points(), values, signs),
-    })
+    Ok(by_variant(engine.variant(), bases.points(), values))
+}
+
+/// Vectors of scalars, as [`Scalars::values`] gives them.
+#[derive(Debug)]
+pub struct Values {
+    vectors: Vec<Vec<Wide>>,
+    signs: bool,
+}
+
+/// Runs the variant's code. An engine of a variant exists only where its token does, so nothing falls
+/// back to the portable code in truth.
+fn by_variant<C: Curve<N>, const N: usize>(
+    variant: Variant,
+    points: &[Affine<C, N>],
+    mut values: Values,
+) -> Vec<Affine<C, N>> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if variant == Variant::Avx512 {
+            match C::vector_sums(points, values) {
+                Ok(sums) => return sums,
+                Err(back) => values = back,
+            }
+        }
+        if variant == Variant::Adx
+            && let Some(adx) = crate::cpu::x86_64::adx::Adx::new()
+        {
+            return sums(Scalar(adx), adx, &ADX, points, values);
+        }
+    }
+    let _ = variant;
+    sums(Scalar(Portable), Portable, &PORTABLE, points, values)
 }
 
 /// The windows that [`msm`] would choose for such scalars of points in the subgroup, and their cost.
@@ -99,6 +123,7 @@ const fn costs(variant: Variant) -> &'static Costs {
     match variant {
         Variant::Portable => &PORTABLE,
         Variant::Adx => &ADX,
+        Variant::Avx512 => &AVX512,
     }
 }
 
@@ -116,6 +141,48 @@ const ADX: Costs = Costs {
     addition_ns: 250.0,
 };
 
+/// Costs of the vectors.
+const AVX512: Costs = Costs {
+    digit: 0.17,
+    alone: 8.0,
+    addition_ns: 60.0,
+};
+
+/// The vector kernel is made for coordinates of certain sizes: a curve names its own.
+pub trait VectorSums<const N: usize>: Sized {
+    /// The sums of the vectors of scalars, which come back if there is no such kernel here.
+    #[doc(hidden)]
+    fn vector_sums(
+        points: &[Affine<Self, N>],
+        values: Values,
+    ) -> Result<Vec<Affine<Self, N>>, Values> {
+        let _ = points;
+        Err(values)
+    }
+}
+
+macro_rules! vector_sums {
+    ($curve:ty, $words:literal) => {
+        impl VectorSums<$words> for $curve {
+            #[cfg(target_arch = "x86_64")]
+            fn vector_sums(
+                points: &[Affine<Self, $words>],
+                values: Values,
+            ) -> Result<Vec<Affine<Self, $words>>, Values> {
+                use crate::cpu::x86_64::{adx::Adx, avx512::Ifma};
+                match (Ifma::new(), Adx::new()) {
+                    (Some(kernel), Some(adx)) => Ok(sums(kernel, adx, &AVX512, points, values)),
+                    _ => Err(values),
+                }
+            }
+        }
+    };
+}
+
+vector_sums!(Bls12_377, 6);
+vector_sums!(Bls12_381, 6);
+vector_sums!(Bn254, 4);
+
 /// Below this many points that count, tables beat buckets.
 const FEW: usize = 24;
 
@@ -124,14 +191,14 @@ fn sums<K, A, C, const N: usize>(
     arithmetic: A,
     costs: &Costs,
     points: &[Affine<C, N>],
-    vectors: Vec<Vec<Wide>>,
-    signs: bool,
+    values: Values,
 ) -> Vec<Affine<C, N>>
 where
-    K: Kernel<C, N, Point = Affine<C, N>>,
+    K: Kernel<C, N>,
     A: Arithmetic,
     C: Curve<N>,
 {
+    let Values { vectors, signs } = values;
     let mut sums = vec![Affine::INFINITY; vectors.len()];
     let (mut digits, mut places) = (Vec::new(), Vec::new());
     for (place, values) in vectors.into_iter().enumerate() {
@@ -155,7 +222,11 @@ where
         digits.push(Digits::new(values, signs, Windows::new(width, &lengths)));
         places.push(place);
     }
-    let many = schedule::run(kernel, arithmetic, points, &digits);
+    let many = if digits.is_empty() {
+        Vec::new()
+    } else {
+        schedule::run(kernel, arithmetic, &kernel.table(points), &digits)
+    };
     for (place, sum) in places.into_iter().zip(many) {
         sums[place] = sum;
     }

@@ -16,10 +16,13 @@ pub use bls12_381::Bls12_381;
 pub use bn254::Bn254;
 pub(crate) use xyzz::Xyzz;
 
-use crate::field::{Fp, Modulus};
+use crate::{
+    compute::VectorSums,
+    field::{Fp, Modulus},
+};
 
 /// The group G1 of a pairing-friendly curve `y^2 = x^3 + b` over a field of `N` limbs.
-pub trait Curve<const N: usize>: Modulus<N> {
+pub trait Curve<const N: usize>: Modulus<N> + VectorSums<N> {
     /// Its name in files, on the command line and in reports.
     const NAME: &'static str;
     /// The coefficient `b`.

@@ -13,11 +13,13 @@ pub enum Variant {
     Portable,
     /// x86-64 with BMI2 and ADX: 64-bit limbs, two carry chains in assembly.
     Adx,
+    /// x86-64 with AVX-512 IFMA: eight additions at a time on 52-bit limbs.
+    Avx512,
 }
 
 impl Variant {
     /// Every variant, slowest first.
-    pub const ALL: [Self; 2] = [Self::Portable, Self::Adx];
+    pub const ALL: [Self; 3] = [Self::Portable, Self::Adx, Self::Avx512];
 
     /// The name used in device specifications (`cpu:adx`).
     #[must_use]
@@ -25,6 +27,7 @@ impl Variant {
         match self {
             Self::Portable => "portable",
             Self::Adx => "adx",
+            Self::Avx512 => "avx512",
         }
     }
 
@@ -36,8 +39,12 @@ impl Variant {
             #[cfg(target_arch = "x86_64")]
             Self::Adx => (!crate::cpu::x86_64::adx::Adx::is_available())
                 .then_some("this processor does not have BMI2 and ADX"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => (!crate::cpu::x86_64::avx512::Avx512::is_available()
+                || Self::Adx.missing().is_some())
+            .then_some("this processor does not have AVX-512 F, IFMA and VBMI2, or no ADX"),
             #[cfg(not(target_arch = "x86_64"))]
-            Self::Adx => Some("this is not an x86-64 processor"),
+            Self::Adx | Self::Avx512 => Some("this is not an x86-64 processor"),
         }
     }
 
@@ -95,6 +102,7 @@ impl Engine {
             }
             DeviceSpec::Cpu(CpuSelection::Adx) => Variant::Adx,
             DeviceSpec::Cpu(CpuSelection::Variant(CpuVariant::Portable)) => Variant::Portable,
+            DeviceSpec::Cpu(CpuSelection::Variant(CpuVariant::Avx512)) => Variant::Avx512,
             DeviceSpec::Cpu(_) => {
                 let names = Variant::ALL.map(Variant::name).join(", ");
                 return refuse(&format!("an MSM has no such CPU variant, only: {names}"));

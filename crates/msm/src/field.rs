@@ -7,7 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod inverse;
-mod limbs;
+pub(crate) mod limbs;
 mod sqrt;
 
 use core::{fmt, marker::PhantomData};

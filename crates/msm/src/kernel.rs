@@ -4,7 +4,14 @@
 #[cfg(test)]
 pub(crate) mod conformance;
 
-use crate::curve::{Affine, Curve};
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use crate::{
+    cpu::memory,
+    curve::{Affine, Curve},
+};
 
 /// Set in an index of a [`Pair`]: the operand is negated.
 pub(crate) const NEGATE: u32 = 1 << 31;
@@ -50,6 +57,17 @@ pub(crate) trait Kernel<C: Curve<N>, const N: usize>: Copy + Send + Sync + 'stat
 
     /// Takes points into the kernel's form. The slices have equal lengths.
     fn load(self, from: &[Affine<C, N>], to: &mut [Self::Point]);
+
+    /// All of `points` in the kernel's form.
+    fn table(self, points: &[Affine<C, N>]) -> Cow<'_, [Self::Point]> {
+        const BLOCK: usize = 4096;
+        let mut table = memory::filled(points.len(), Self::INFINITY);
+        table
+            .par_chunks_mut(BLOCK)
+            .zip(points.par_chunks(BLOCK))
+            .for_each(|(to, from)| self.load(from, to));
+        Cow::Owned(table)
+    }
 
     /// Takes points out of the kernel's form, canonical. The slices have equal lengths.
     fn store(self, from: &[Self::Point], to: &mut [Affine<C, N>]);

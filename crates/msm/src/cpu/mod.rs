@@ -1,6 +1,8 @@
 //! The processor's variants of the curve arithmetic.
 #![deny(unsafe_code)]
 
+#[cfg(any(test, target_arch = "x86_64"))]
+pub(crate) mod lanes;
 pub(crate) mod memory;
 mod portable;
 mod scalar;

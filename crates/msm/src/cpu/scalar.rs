@@ -34,6 +34,10 @@ impl<A: Arithmetic, C: Curve<N>, const N: usize> Kernel<C, N> for Scalar<A> {
         to.copy_from_slice(from);
     }
 
+    fn table(self, points: &[Affine<C, N>]) -> std::borrow::Cow<'_, [Self::Point]> {
+        std::borrow::Cow::Borrowed(points)
+    }
+
     fn store(self, from: &[Self::Point], to: &mut [Affine<C, N>]) {
         to.copy_from_slice(from);
     }

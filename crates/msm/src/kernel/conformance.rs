@@ -17,6 +17,8 @@ impl Modulus<1> for Toy {
     const P: [u64; 1] = [103];
 }
 
+impl crate::compute::VectorSums<1> for Toy {}
+
 impl Curve<1> for Toy {
     const NAME: &'static str = "toy";
     const B: u64 = 1;

@@ -81,11 +81,13 @@ fn bucket_sums<K: Kernel<C, N>, C: Curve<N>, const N: usize>(
     sums
 }
 
-/// Buckets a segment of the reduction: a power of two, such that every thread has about a quarter of
-/// a chunk of segments to walk down at once.
+/// Buckets a segment of the reduction: a power of two. With `s` segments a thread of `B` buckets, the
+/// walk takes `2 B / s` inversions of some 3 us each and the rest about a microsecond a segment, so
+/// `s` is about `sqrt(6 B)`.
 fn segment_length(columns: &[Column], chunk: usize) -> usize {
     let buckets: usize = columns.iter().map(|c| c.buckets as usize).sum();
-    let segments = chunk / 4 * rayon::current_num_threads();
+    let threads = rayon::current_num_threads();
+    let segments = threads * (6 * buckets / threads).isqrt().clamp(1, chunk / 4);
     let widest = columns.iter().map(|c| c.buckets as usize).max().unwrap_or(1);
     (buckets / segments)
         .next_power_of_two()

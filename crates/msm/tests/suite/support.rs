@@ -11,7 +11,7 @@ use fieldspar_msm::{
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 /// A curve, and the same curve of arkworks.
-pub trait Both<const N: usize>: Curve<N> {
+pub(crate) trait Both<const N: usize>: Curve<N> {
     type Ark: sw::SWCurveConfig<ScalarField: PrimeField<BigInt = ark_ff::BigInt<4>>>;
 
     fn limbs(value: &<Self::Ark as ark_ec::CurveConfig>::BaseField) -> [u64; N];
@@ -33,11 +33,11 @@ both!(Bls12_377, 6, ark_bls12_377);
 both!(Bls12_381, 6, ark_bls12_381);
 both!(Bn254, 4, ark_bn254);
 
-pub type Ark<C, const N: usize> = sw::Affine<<C as Both<N>>::Ark>;
-pub type Scalar<C, const N: usize> = <<C as Both<N>>::Ark as ark_ec::CurveConfig>::ScalarField;
+pub(crate) type Ark<C, const N: usize> = sw::Affine<<C as Both<N>>::Ark>;
+pub(crate) type Scalar<C, const N: usize> = <<C as Both<N>>::Ark as ark_ec::CurveConfig>::ScalarField;
 
 /// Our point for arkworks' point.
-pub fn ours<C: Both<N>, const N: usize>(point: &Ark<C, N>) -> Affine<C, N> {
+pub(crate) fn ours<C: Both<N>, const N: usize>(point: &Ark<C, N>) -> Affine<C, N> {
     let Some((x, y)) = point.xy() else {
         return Affine::INFINITY;
     };
@@ -48,12 +48,12 @@ pub fn ours<C: Both<N>, const N: usize>(point: &Ark<C, N>) -> Affine<C, N> {
 }
 
 /// A random number generator with a fixed seed.
-pub fn rng(seed: u64) -> StdRng {
+pub(crate) fn rng(seed: u64) -> StdRng {
     StdRng::seed_from_u64(seed)
 }
 
 /// `count` multiples of the generator in arkworks' types, by random small steps.
-pub fn points<C: Both<N>, const N: usize>(count: usize, rng: &mut StdRng) -> Vec<Ark<C, N>> {
+pub(crate) fn points<C: Both<N>, const N: usize>(count: usize, rng: &mut StdRng) -> Vec<Ark<C, N>> {
     let g = Ark::<C, N>::generator();
     let start: u64 = rng.random();
     let step: u64 = rng.random();
@@ -68,13 +68,13 @@ pub fn points<C: Both<N>, const N: usize>(count: usize, rng: &mut StdRng) -> Vec
 }
 
 /// A scalar from below the order, anywhere.
-pub fn scalar<C: Both<N>, const N: usize>(rng: &mut StdRng) -> [u64; 4] {
+pub(crate) fn scalar<C: Both<N>, const N: usize>(rng: &mut StdRng) -> [u64; 4] {
     let bytes: [u8; 48] = rng.random();
     Scalar::<C, N>::from_le_bytes_mod_order(&bytes).into_bigint().0
 }
 
 /// What arkworks says.
-pub fn expected<C: Both<N>, const N: usize>(
+pub(crate) fn expected<C: Both<N>, const N: usize>(
     points: &[Ark<C, N>],
     scalars: &[[u64; 4]],
 ) -> Affine<C, N> {
@@ -87,7 +87,7 @@ pub fn expected<C: Both<N>, const N: usize>(
 }
 
 /// What arkworks says, one multiplication after the other: where its MSM itself is in doubt.
-pub fn expected_slowly<C: Both<N>, const N: usize>(
+pub(crate) fn expected_slowly<C: Both<N>, const N: usize>(
     points: &[Ark<C, N>],
     scalars: &[[u64; 4]],
 ) -> Affine<C, N> {
@@ -99,7 +99,7 @@ pub fn expected_slowly<C: Both<N>, const N: usize>(
 }
 
 /// Our sum on one engine.
-pub fn sum<'a, C: Curve<N>, const N: usize>(
+pub(crate) fn sum<'a, C: Curve<N>, const N: usize>(
     engine: &Engine,
     points: &[Affine<C, N>],
     scalars: impl Into<Scalars<'a>>,
@@ -109,7 +109,7 @@ pub fn sum<'a, C: Curve<N>, const N: usize>(
 }
 
 /// Checks all engines against `want`.
-pub fn check<C: Both<N>, const N: usize>(
+pub(crate) fn check<C: Both<N>, const N: usize>(
     points: &[Ark<C, N>],
     scalars: &[[u64; 4]],
     want: &Affine<C, N>,

@@ -9,6 +9,7 @@ use fieldspar_device::parse_bytes;
 use crate::bench::BenchArgs;
 use crate::ceremony::{bench as ceremony_bench, inspect, operate, replay_ops};
 use crate::rpo::RpoCommand;
+use crate::msm::{bench::MsmBenchArgs, generate::GenArgs, run::RunArgs};
 use crate::whir::{
     demo::DemoArgs, export::ExportArgs, inspect::InspectArgs, plan::PlanArgs, prove::ProveArgs,
     verify::VerifyArgs,
@@ -103,6 +104,9 @@ pub(crate) enum Command {
     /// Commit to a multilinear polynomial, open it at a point, verify it
     #[command(subcommand)]
     Whir(WhirCommand),
+    /// Add up points times scalars on BLS12-377, BLS12-381 and BN254 G1. Variable-time: for public scalars
+    #[command(subcommand)]
+    Msm(MsmCommand),
     /// Keep the record of threshold-signing ceremonies
     #[command(subcommand)]
     Ceremony(CeremonyCommand),
@@ -135,6 +139,16 @@ pub(crate) enum WhirCommand {
     Plan(PlanArgs),
     /// Measure proving against Plonky3
     Bench(Box<BenchArgs>),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MsmCommand {
+    /// Write points and scalars that follow from a seed
+    Gen(GenArgs),
+    /// Add up the points of a file times the scalars of another
+    Run(RunArgs),
+    /// Measure, beside arkworks and blst
+    Bench(MsmBenchArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -233,6 +247,11 @@ impl Command {
             Self::Man => "man",
             Self::Ceremony(verb) => verb.name(),
             Self::Rpo(verb) => verb.name(),
+            Self::Msm(verb) => match verb {
+                MsmCommand::Gen(_) => "msm gen",
+                MsmCommand::Run(_) => "msm run",
+                MsmCommand::Bench(_) => "msm bench",
+            },
             Self::Whir(verb) => match verb {
                 WhirCommand::Demo(_) => "whir demo",
                 WhirCommand::Prove(_) => "whir prove",

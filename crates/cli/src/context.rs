@@ -149,6 +149,14 @@ impl Context {
         Ok(())
     }
 
+    /// For verbs of `msm` that run no kernel: a named device must exist all the same.
+    pub(crate) fn unused_engine(&self) -> Result<(), Failure> {
+        match &self.global.device {
+            Some(flag) => Ok(fieldspar_msm::Engine::open(&flag.parse()?).map(|_| ())?),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn memory_limit(&self) -> Result<MemoryLimit, Failure> {
         MemoryLimit::resolve(self.global.max_memory)
             .map_err(|e| Failure::usage(format!("{ENV_MAX_MEMORY}: {e}")).at(ENV_MAX_MEMORY))

@@ -10,6 +10,7 @@ mod engine;
 mod failure;
 mod json;
 mod manual;
+mod msm;
 mod progress;
 mod rpo;
 mod selftest;
@@ -26,7 +27,7 @@ use std::time::Instant;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
-use crate::args::{CeremonyCommand, Cli, Color, Command, GlobalArgs, WhirCommand};
+use crate::args::{CeremonyCommand, Cli, Color, Command, GlobalArgs, MsmCommand, WhirCommand};
 use crate::context::{Context, Outcome, printable};
 use crate::failure::Failure;
 use crate::rpo::RpoCommand;
@@ -151,6 +152,11 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
             RpoCommand::Hash(args) => rpo::hash::run(args, context),
             RpoCommand::Merkle(verb) => rpo::merkle::run(verb, context),
             RpoCommand::Bench(args) => rpo::bench::run(args, context),
+        },
+        Command::Msm(verb) => match verb {
+            MsmCommand::Gen(args) => msm::generate::run(args, context),
+            MsmCommand::Run(args) => msm::run::run(args, context),
+            MsmCommand::Bench(args) => msm::bench::run(args, context),
         },
         Command::Whir(verb) => match verb {
             WhirCommand::Demo(args) => whir::demo::run(args, context),

@@ -39,6 +39,12 @@ fn bar(title: &str, length: u64) -> ProgressBar {
     bar
 }
 
+/// A bar for the caller to move, on a terminal.
+pub(crate) fn count(context: &Context, title: &str) -> Option<ProgressBar> {
+    let shown = !context.quiet() && !context.json() && std::io::stderr().is_terminal();
+    shown.then(|| bar(title, 0))
+}
+
 /// Runs `work`; on a terminal, if it takes longer than a second, says how far it is. `sizes` are
 /// the elements of each codeword that the work commits to.
 pub(crate) fn watch<R>(

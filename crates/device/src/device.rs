@@ -56,6 +56,20 @@ pub struct DeviceInfo {
     pub why: String,
 }
 
+impl DeviceInfo {
+    /// The processor, running code of this name, which need not be a [`CpuVariant`].
+    #[must_use]
+    pub fn cpu(variant: &str, why: &str) -> Self {
+        Self {
+            spec: format!("cpu:{variant}"),
+            kind: DeviceKind::Cpu,
+            name: cpu_name().to_owned(),
+            variant: variant.to_owned(),
+            why: why.to_owned(),
+        }
+    }
+}
+
 /// An opened device. Holding one means that its kernels can run here. Two are equal if they are the
 /// same device, chosen for the same reason.
 #[derive(Clone, Debug)]

@@ -30,6 +30,7 @@ pub mod hex;
 pub mod reference;
 pub mod rules;
 pub mod store;
+pub mod verify;
 
 pub use cpu::keccak::keccak256;
 

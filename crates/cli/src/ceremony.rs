@@ -7,6 +7,7 @@ mod common;
 pub(crate) mod inspect;
 pub(crate) mod operate;
 pub(crate) mod replay_ops;
+pub(crate) mod verify;
 
 use clap::ValueEnum;
 

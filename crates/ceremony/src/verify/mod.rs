@@ -33,6 +33,7 @@ mod horner;
 pub mod independent;
 pub mod keygen;
 mod msm;
+pub mod scenario;
 pub mod signature;
 pub mod signing;
 pub mod suite;

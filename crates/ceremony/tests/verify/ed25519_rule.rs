@@ -7,7 +7,9 @@ use curve25519_dalek::edwards::EdwardsPoint;
 use curve25519_dalek::scalar::Scalar;
 use ed25519_dalek::VerifyingKey;
 use fieldspar_ceremony::rules::v2::{self, Reason, Suite};
-use fieldspar_ceremony::verify::signature::{Item, Signature, verify, verify_batch};
+use fieldspar_ceremony::verify::signature::{
+    Item, Signature, SignatureError, verify, verify_batch,
+};
 use fieldspar_ceremony::verify::{self, Ciphersuite, Ed25519, Element, ElementError, independent};
 use sha2::{Digest, Sha512};
 
@@ -126,6 +128,31 @@ fn torsion_that_cancels_in_a_batch() {
         assert!(!crafted.ours());
         let parsed = Signature::<Ed25519>::parse(&crafted.signature);
         assert!(parsed.is_err(), "it does not even get into a batch");
+    }
+}
+
+#[test]
+fn torsion_among_many() {
+    let good: Vec<Crafted> = (1..400)
+        .map(|r| Crafted::new(3, 0, r, 0, b"good"))
+        .collect();
+    let bytes: Vec<&[u8]> = good.iter().map(|c| &c.signature[..]).collect();
+    let parsed = Signature::<Ed25519>::parse_many(&bytes).unwrap();
+    assert!(parsed.iter().zip(&bytes).all(|(s, b)| s.to_bytes() == *b));
+    for torsion in 1..8 {
+        // Alone, and with one that cancels it in the sum.
+        let one = Crafted::new(3, 0, 5, torsion, b"good");
+        let other = Crafted::new(3, 0, 6, 8 - torsion, b"good");
+        let mut bad = bytes.clone();
+        bad[7] = &one.signature;
+        for second in [None, Some(&other)] {
+            if let Some(second) = second {
+                bad[390] = &second.signature;
+            }
+            let error = Signature::<Ed25519>::parse_many(&bad).unwrap_err();
+            let why = SignatureError::Commitment(ElementError::Subgroup);
+            assert_eq!(error, (7, why));
+        }
     }
 }
 

@@ -89,12 +89,15 @@ impl World {
         message: &[u8],
     ) -> Digest {
         self.salt += 1;
+        let now = self.store.state().now();
         self.operate(Body::Begin(Begin {
             kind,
             salt: [self.salt; 32],
             threshold,
             participants: participants.to_vec(),
-            deadlines: (1..=u64::from(kind.rounds())).map(|r| 1000 * r).collect(),
+            deadlines: (1..=u64::from(kind.rounds()))
+                .map(|round| now + 1000 * round)
+                .collect(),
             key,
             message: message.to_vec(),
         }))

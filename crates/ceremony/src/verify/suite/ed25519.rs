@@ -6,7 +6,7 @@ use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::{Identity, VartimeMultiscalarMul};
 
-use super::{Ciphersuite, ElementError, Sealed, checked_len, dalek};
+use super::{Ciphersuite, ElementError, Sealed, checked_len, dalek, torsion};
 use crate::rules::v2::Suite;
 
 /// FROST(Ed25519, SHA-512), RFC 9591, section 6.1.
@@ -26,18 +26,31 @@ impl Ciphersuite for Ed25519 {
     dalek::common!(EdwardsPoint);
 
     fn decode(bytes: &[u8]) -> Result<(EdwardsPoint, [u8; 32]), ElementError> {
-        checked_len(bytes, 32)?;
-        let encoded = CompressedEdwardsY::from_slice(bytes).map_err(|_| ElementError::NotAPoint)?;
-        let point = encoded.decompress().ok_or(ElementError::NotAPoint)?;
-        if point == EdwardsPoint::identity() {
-            return Err(ElementError::Identity);
-        }
+        let (point, encoded) = decompress(bytes)?;
         // Every encoding that is not canonical is of a point of small or mixed order (ePrint
         // 2020/1244, section 3), so that this refuses them too.
         if !point.is_torsion_free() {
             return Err(ElementError::Subgroup);
         }
-        Ok((point, encoded.to_bytes()))
+        Ok((point, encoded))
+    }
+
+    fn decode_many(
+        encoded: &[&[u8]],
+    ) -> Result<Vec<(EdwardsPoint, [u8; 32])>, (usize, ElementError)> {
+        if encoded.len() >= torsion::WORTH_FROM {
+            let decompressed: Result<Vec<_>, _> = encoded.iter().map(|b| decompress(b)).collect();
+            if let Ok(elements) = decompressed {
+                let (points, bytes): (Vec<_>, Vec<_>) = elements.iter().copied().unzip();
+                if torsion::all_prime_order(&points, &bytes) {
+                    return Ok(elements);
+                }
+            }
+        }
+        // Few, or one of them is bad: the first that is.
+        let each = encoded.iter().enumerate();
+        each.map(|(at, bytes)| Self::decode(bytes).map_err(|e| (at, e)))
+            .collect()
     }
 
     fn encode(point: &EdwardsPoint) -> Option<[u8; 32]> {
@@ -48,4 +61,15 @@ impl Ciphersuite for Ed25519 {
     fn h2(parts: &[&[u8]]) -> Scalar {
         dalek::to_scalar(&[], parts)
     }
+}
+
+/// A point of the curve that is not the identity.
+fn decompress(bytes: &[u8]) -> Result<(EdwardsPoint, [u8; 32]), ElementError> {
+    checked_len(bytes, 32)?;
+    let encoded = CompressedEdwardsY::from_slice(bytes).map_err(|_| ElementError::NotAPoint)?;
+    let point = encoded.decompress().ok_or(ElementError::NotAPoint)?;
+    if point == EdwardsPoint::identity() {
+        return Err(ElementError::Identity);
+    }
+    Ok((point, encoded.to_bytes()))
 }

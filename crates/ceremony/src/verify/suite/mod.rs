@@ -6,6 +6,7 @@ mod dalek;
 mod ed25519;
 mod ristretto255;
 mod secp256k1;
+mod torsion;
 
 use core::fmt::Debug;
 use core::ops::{Add, Mul, Neg, Sub};
@@ -95,6 +96,18 @@ pub trait Ciphersuite: Sealed + Copy + Eq + Debug + Send + Sync + 'static {
     ///
     /// It is not that.
     fn decode(bytes: &[u8]) -> Result<(Self::Point, Self::Encoding), ElementError>;
+    /// Reads many elements: as [`Self::decode`] each, for less where the group has a way.
+    ///
+    /// # Errors
+    ///
+    /// The first that is no element, and why.
+    fn decode_many(
+        encoded: &[&[u8]],
+    ) -> Result<Vec<(Self::Point, Self::Encoding)>, (usize, ElementError)> {
+        let each = encoded.iter().enumerate();
+        each.map(|(at, bytes)| Self::decode(bytes).map_err(|e| (at, e)))
+            .collect()
+    }
     /// The bytes of an element; `None` for the identity.
     fn encode(point: &Self::Point) -> Option<Self::Encoding>;
     /// Reads a canonical scalar.
@@ -136,6 +149,16 @@ pub trait Ciphersuite: Sealed + Copy + Eq + Debug + Send + Sync + 'static {
     /// They are no element.
     fn decode_r(bytes: &[u8]) -> Result<(Self::Point, Self::Encoding), ElementError> {
         Self::decode(bytes)
+    }
+    /// As [`Self::decode_r`] for many.
+    ///
+    /// # Errors
+    ///
+    /// The first that is no element, and why.
+    fn decode_many_r(
+        encoded: &[&[u8]],
+    ) -> Result<Vec<(Self::Point, Self::Encoding)>, (usize, ElementError)> {
+        Self::decode_many(encoded)
     }
     /// The bytes that stand for an element in a signature.
     fn encode_r(r: &Self::Encoding) -> &[u8] {
@@ -181,6 +204,13 @@ impl<S: Ciphersuite> Element<S> {
     pub fn parse(bytes: &[u8]) -> Result<Self, ElementError> {
         let (point, bytes) = S::decode(bytes)?;
         Ok(Self { point, bytes })
+    }
+
+    pub(crate) fn parse_many_r(encoded: &[&[u8]]) -> Result<Vec<Self>, (usize, ElementError)> {
+        let decoded = S::decode_many_r(encoded)?.into_iter();
+        Ok(decoded
+            .map(|(point, bytes)| Self { point, bytes })
+            .collect())
     }
 
     pub(crate) fn parse_r(bytes: &[u8]) -> Result<Self, ElementError> {

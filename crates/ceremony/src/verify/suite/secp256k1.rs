@@ -194,6 +194,14 @@ impl Ciphersuite for Secp256k1Tr {
         Self::decode(&[&[2], bytes].concat())
     }
 
+    fn decode_many_r(
+        encoded: &[&[u8]],
+    ) -> Result<Vec<(ProjectivePoint, [u8; 33])>, (usize, ElementError)> {
+        let each = encoded.iter().enumerate();
+        each.map(|(at, bytes)| Self::decode_r(bytes).map_err(|e| (at, e)))
+            .collect()
+    }
+
     fn encode_r(r: &[u8; 33]) -> &[u8] {
         &r[1..]
     }

@@ -12,7 +12,9 @@ use std::io::{BufRead, Write};
 use std::time::Instant;
 
 use frost_core::keys::dkg::{round1, verify_proof_of_knowledge};
-use frost_core::keys::{PublicKeyPackage, SecretShare, SigningShare, VerifiableSecretSharingCommitment};
+use frost_core::keys::{
+    PublicKeyPackage, SecretShare, SigningShare, VerifiableSecretSharingCommitment,
+};
 use frost_core::{Ciphersuite, Identifier, Signature, VerifyingKey, batch};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -67,7 +69,10 @@ fn dkg<C: Ciphersuite>(w: &Workload) -> Result<Run> {
                     let proof = package.proof_of_knowledge();
                     valid &= verify_proof_of_knowledge(*id, package.commitment(), proof).is_ok();
                 }
-                let commitments = packages.iter().map(|(id, p)| (*id, p.commitment())).collect();
+                let commitments = packages
+                    .iter()
+                    .map(|(id, p)| (*id, p.commitment()))
+                    .collect();
                 black_box(PublicKeyPackage::from_dkg_commitments(&commitments)?);
                 Ok(valid)
             })
@@ -88,11 +93,19 @@ fn dkg<C: Ciphersuite>(w: &Workload) -> Result<Run> {
 fn signatures<C: Ciphersuite>(w: &Workload) -> Result<Run> {
     let mut bytes = Vec::new();
     for (key, message, signature) in &w.signatures {
-        bytes.push((hex::decode(key)?, hex::decode(message)?, hex::decode(signature)?));
+        bytes.push((
+            hex::decode(key)?,
+            hex::decode(message)?,
+            hex::decode(signature)?,
+        ));
     }
     let read = |(key, message, signature): &(Vec<u8>, Vec<u8>, Vec<u8>)| -> Result<_> {
         let key = VerifyingKey::<C>::deserialize(key)?;
-        Ok((key, Signature::<C>::deserialize(signature)?, message.clone()))
+        Ok((
+            key,
+            Signature::<C>::deserialize(signature)?,
+            message.clone(),
+        ))
     };
     let parsed = bytes.iter().map(read).collect::<Result<Vec<_>>>()?;
     let check = |items: &[(VerifyingKey<C>, Signature<C>, Vec<u8>)]| -> Result<bool> {
@@ -138,8 +151,8 @@ fn answer(line: &str, run: &mut Option<Run>) -> Result<Value> {
 fn main() -> std::io::Result<()> {
     let mut run = None;
     for line in std::io::stdin().lock().lines() {
-        let answer = answer(&line?, &mut run)
-            .unwrap_or_else(|error| json!({"error": error.to_string()}));
+        let answer =
+            answer(&line?, &mut run).unwrap_or_else(|error| json!({"error": error.to_string()}));
         let mut out = std::io::stdout().lock();
         writeln!(out, "{answer}")?;
         out.flush()?;

@@ -76,8 +76,15 @@ pub fn round1<S: Ciphersuite, C: theirs::Ciphersuite>(
         .iter()
         .map(|bytes| Element::parse(bytes))
         .collect::<Result<_, _>>()?;
-    let proof = package.proof_of_knowledge().serialize().map_err(theirs_said)?;
-    Ok(Round1::new(commitments, Signature::parse(&proof)?, threshold)?)
+    let proof = package
+        .proof_of_knowledge()
+        .serialize()
+        .map_err(theirs_said)?;
+    Ok(Round1::new(
+        commitments,
+        Signature::parse(&proof)?,
+        threshold,
+    )?)
 }
 
 /// The packages of a whole key generation, whose participants have the identifiers 1 to n.

@@ -62,7 +62,11 @@ fn secp256k1(key: &[u8], message: &[u8], signature: &[u8]) -> Option<bool> {
 /// k256's BIP-340, under the key's x coordinate.
 fn bip340(key: &[u8], message: &[u8], signature: &[u8]) -> Option<bool> {
     // The group key is an element, with its sign.
-    if key.len() != 33 || AffinePoint::from_sec1_point(&Sec1Point::from_bytes(key).ok()?).is_none().into() {
+    if key.len() != 33
+        || AffinePoint::from_sec1_point(&Sec1Point::from_bytes(key).ok()?)
+            .is_none()
+            .into()
+    {
         return Some(false);
     }
     let key = k256::schnorr::VerifyingKey::from_slice(key.get(1..)?).ok()?;

@@ -39,7 +39,9 @@ pub mod signing;
 pub mod suite;
 pub mod transcript;
 
-pub use suite::{Ciphersuite, Ed25519, Element, ElementError, Ristretto255, Secp256k1, Secp256k1Tr};
+pub use suite::{
+    Ciphersuite, Ed25519, Element, ElementError, Ristretto255, Secp256k1, Secp256k1Tr,
+};
 
 use crate::rules::v2::Suite;
 

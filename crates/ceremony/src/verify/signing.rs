@@ -37,7 +37,9 @@ pub enum SigningFault {
     #[error("the signature does not verify; without verifying shares nobody can be named")]
     Unknown,
     /// The list of signers is empty or names one twice, or another list has another length.
-    #[error("{commitments} commitments, {shares} shares and {verifying} verifying shares for {signers} different signers")]
+    #[error(
+        "{commitments} commitments, {shares} shares and {verifying} verifying shares for {signers} different signers"
+    )]
     Shape {
         /// Different signers.
         signers: usize,
@@ -237,9 +239,7 @@ impl<'a, S: Ciphersuite> Session<'a, S> {
         }
         let scalars: Vec<S::Scalar> = (0..)
             .zip(shares)
-            .map(|(culprit, bytes)| {
-                S::decode_scalar(bytes).ok_or(SigningFault::Scalar { culprit })
-            })
+            .map(|(culprit, bytes)| S::decode_scalar(bytes).ok_or(SigningFault::Scalar { culprit }))
             .collect::<Result<_, _>>()?;
         let signature = self.sum(&scalars);
         let item = Item {

@@ -47,9 +47,11 @@ fn row_1_commitments_of_another_length<S: Ciphersuite, C: theirs::Ciphersuite>()
 fn row_2_identifiers_zero_or_equal<S: Ciphersuite, C: theirs::Ciphersuite>() {
     let made: Generated<C> = generate(3, 2, 2);
     let signed = made.sign(&[0, 1], b"m", 1);
-    let commitments: Vec<_> = signed.commitments.iter().map(|c| {
-        verify::signing::Commitments::<S>::parse(c).unwrap()
-    }).collect();
+    let commitments: Vec<_> = signed
+        .commitments
+        .iter()
+        .map(|c| verify::signing::Commitments::<S>::parse(c).unwrap())
+        .collect();
     let key = made.key::<S>();
     let [zero, one, two] = [0u64, 1, 2].map(S::Scalar::from);
     assert!(Session::new(key, b"m", &[one, two], &commitments).is_ok());
@@ -75,7 +77,10 @@ fn row_3_thresholds<S: Ciphersuite, C: theirs::Ciphersuite>() {
         for (threshold, count) in [(t + 1, n), (t, t - 1), (1, n), (0, n), (t, 0)] {
             let some = packages[..usize::from(count)].to_vec();
             let keygen = Keygen::new(threshold, some);
-            assert!(matches!(keygen, Err(KeygenFault::Shape { .. })), "{threshold} of {count}");
+            assert!(
+                matches!(keygen, Err(KeygenFault::Shape { .. })),
+                "{threshold} of {count}"
+            );
         }
     }
     assert!(Round1::<S>::parse(&[], 0).is_err());
@@ -197,7 +202,11 @@ fn row_13_the_identity<S: Ciphersuite, C: theirs::Ciphersuite>() {
         let fault = session.unwrap_err();
         assert_eq!(
             fault,
-            SigningFault::Commitment { culprit: 1, which, source: want }
+            SigningFault::Commitment {
+                culprit: 1,
+                which,
+                source: want
+            }
         );
     }
     // Two who cancel each other: no key, and nobody is named.

@@ -58,7 +58,8 @@ impl Crafted {
                 verify_batch(&[good, item, good]).is_ok()
             })
         });
-        let theirs = independent::accepts(Suite::Ed25519, &self.key, &self.message, &self.signature);
+        let theirs =
+            independent::accepts(Suite::Ed25519, &self.key, &self.message, &self.signature);
         assert_eq!(one.is_ok(), batch);
         assert_eq!(one.is_ok(), theirs);
         one.is_ok()
@@ -104,7 +105,11 @@ fn torsion_gets_in_nowhere() {
                     for n in 0..4u8 {
                         let crafted = Crafted::new(a, key_torsion, r, r_torsion, &[n]);
                         let clean = a != 0 && r != 0 && key_torsion == 0 && r_torsion == 0;
-                        assert_eq!(crafted.ours(), clean, "{a} {key_torsion} {r} {r_torsion} {n}");
+                        assert_eq!(
+                            crafted.ours(),
+                            clean,
+                            "{a} {key_torsion} {r} {r_torsion} {n}"
+                        );
                         cofactored += usize::from(crafted.cofactored());
                         dalek += usize::from(crafted.dalek());
                     }
@@ -120,9 +125,8 @@ fn torsion_gets_in_nowhere() {
 #[test]
 fn torsion_that_cancels_in_a_batch() {
     // Commitments with opposite torsion: a sum without coefficients would vanish.
-    let pair = [(1, 7), (2, 6), (4, 4)].map(|(one, other)| {
-        [one, other].map(|torsion| Crafted::new(3, 0, 5, torsion, b"good"))
-    });
+    let pair = [(1, 7), (2, 6), (4, 4)]
+        .map(|(one, other)| [one, other].map(|torsion| Crafted::new(3, 0, 5, torsion, b"good")));
     for crafted in pair.iter().flatten() {
         assert!(crafted.cofactored());
         assert!(!crafted.ours());
@@ -173,7 +177,10 @@ fn encodings_that_are_not_canonical() {
     }
     let mut identity = [0; 32];
     identity[0] = 1;
-    assert_eq!(Element::<Ed25519>::parse(&identity), Err(ElementError::Identity));
+    assert_eq!(
+        Element::<Ed25519>::parse(&identity),
+        Err(ElementError::Identity)
+    );
     for torsion in &EIGHT_TORSION[1..] {
         let parsed = Element::<Ed25519>::parse(&torsion.compress().to_bytes());
         assert_eq!(parsed, Err(ElementError::Subgroup));
@@ -215,7 +222,10 @@ fn the_roster_takes_only_keys_of_prime_order() {
     for torsion in (0..8).rev() {
         let key = Crafted::new(3, torsion, 5, 0, b"").key;
         let body = v2::Body::AddMember { index: 0, key };
-        let operation = body.sign(&network, &operator).authenticate(&network).unwrap();
+        let operation = body
+            .sign(&network, &operator)
+            .authenticate(&network)
+            .unwrap();
         let answer = state.apply(operation);
         if torsion == 0 {
             assert!(answer.is_accepted());

@@ -161,7 +161,10 @@ impl<C: theirs::Ciphersuite> Generated<C> {
         });
         Signed {
             commitments: commitments.collect(),
-            shares: signers.iter().map(|&i| shares[&id(i)].serialize()).collect(),
+            shares: signers
+                .iter()
+                .map(|&i| shares[&id(i)].serialize())
+                .collect(),
             signature,
         }
     }

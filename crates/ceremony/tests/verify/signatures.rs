@@ -81,8 +81,16 @@ fn signatures_are_accepted<S: Ciphersuite, C: theirs::Ciphersuite>(count: u64) {
         assert_eq!(ours.unwrap().to_bytes(), bytes);
         let key_bytes = made.key_bytes();
         assert!(independent::accepts(S::SUITE, &key_bytes, message, &bytes));
-        assert!(!independent::accepts(S::SUITE, &key_bytes, b"another", &bytes));
-        assert_eq!(verify::signature(S::SUITE, &key_bytes, message, &bytes), Ok(()));
+        assert!(!independent::accepts(
+            S::SUITE,
+            &key_bytes,
+            b"another",
+            &bytes
+        ));
+        assert_eq!(
+            verify::signature(S::SUITE, &key_bytes, message, &bytes),
+            Ok(())
+        );
         let signature: Signature<S> = frost::signature(&signed.signature).unwrap();
         items.push(Item {
             key,
@@ -134,7 +142,11 @@ fn batches_name_the_bad<S: Ciphersuite, C: theirs::Ciphersuite>() {
     let mut two: Vec<Item<'_, S>> = (0..12).map(item).collect();
     two[3].signature = signed[4];
     two[4].signature = signed[3];
-    assert_eq!(verify_batch(&two), Err(vec![3, 4]), "errors that could cancel");
+    assert_eq!(
+        verify_batch(&two),
+        Err(vec![3, 4]),
+        "errors that could cancel"
+    );
 }
 
 /// Whoever spoils a signature is named, and only they.
@@ -167,7 +179,10 @@ fn another_suite_does_not_go_over<S: Ciphersuite, C: theirs::Ciphersuite>() {
     let refused = frost::keygen::<S, _>(&made.round1, 2).is_err();
     assert_eq!(refused, S::SUITE != Suite::Ed25519);
     let made: Generated<C> = generate(3, 2, 1);
-    assert!(frost::keygen::<S, C>(&made.round1, 3).is_err(), "another threshold");
+    assert!(
+        frost::keygen::<S, C>(&made.round1, 3).is_err(),
+        "another threshold"
+    );
     let mut some = made.round1.clone();
     some.pop_first();
     assert!(frost::keygen::<S, C>(&some, 2).is_err(), "not from 1 on");
@@ -183,7 +198,9 @@ fn openssl_takes_what_we_take() {
     let made = generate::<frost_ed25519::Ed25519Sha512>(3, 2, 5);
     let folder = tempfile::tempdir().unwrap();
     // SubjectPublicKeyInfo of RFC 8410.
-    let mut der = vec![0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
+    let mut der = vec![
+        0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
+    ];
     der.extend(made.key_bytes());
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -198,7 +215,9 @@ fn openssl_takes_what_we_take() {
         for (text, good) in [(message, true), (b"another".to_vec(), false)] {
             let text = write("message", &text);
             let mut child = Command::new("openssl")
-                .args(["pkeyutl", "-verify", "-rawin", "-pubin", "-keyform", "DER", "-inkey"])
+                .args([
+                    "pkeyutl", "-verify", "-rawin", "-pubin", "-keyform", "DER", "-inkey",
+                ])
                 .arg(&key)
                 .arg("-sigfile")
                 .arg(&signature)
@@ -225,7 +244,10 @@ fn ecdsa_in_all_its_forms() {
     let key = key.as_bytes();
     let message = [3; 32];
     let digests: [(Prehash, [u8; 32]); 3] = [
-        (Prehash::Sha256, <sha2::Sha256 as sha2::Digest>::digest(message).into()),
+        (
+            Prehash::Sha256,
+            <sha2::Sha256 as sha2::Digest>::digest(message).into(),
+        ),
         (Prehash::Keccak256, fieldspar_ceremony::keccak256(&message)),
         (Prehash::None, message),
     ];
@@ -244,7 +266,12 @@ fn ecdsa_in_all_its_forms() {
                 assert!(!accepts_ecdsa(key, &message, *other, &form));
             }
         }
-        assert!(!accepts_ecdsa(&key[1..], &message, prehash, &signature.to_bytes()));
+        assert!(!accepts_ecdsa(
+            &key[1..],
+            &message,
+            prehash,
+            &signature.to_bytes()
+        ));
         assert!(!accepts_ecdsa(key, &message, prehash, &[0; 64]));
     }
 }

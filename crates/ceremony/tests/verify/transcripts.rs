@@ -54,7 +54,12 @@ fn a_whole_record<S: Ciphersuite, C: theirs::Ciphersuite>() {
     assert_eq!(keygen.signature, None);
     let signature = signing.signature.clone().unwrap();
     assert_eq!(signature, signed.signature.serialize().unwrap());
-    assert!(independent::accepts(S::SUITE, &made.key_bytes(), b"pay", &signature));
+    assert!(independent::accepts(
+        S::SUITE,
+        &made.key_bytes(),
+        b"pay",
+        &signature
+    ));
 }
 
 fn row_9_a_bad_proof_on_record<S: Ciphersuite, C: theirs::Ciphersuite>() {
@@ -106,12 +111,19 @@ fn another_group_key_is_named<S: Ciphersuite, C: theirs::Ciphersuite>() {
         let id = world.keygen_to_round_3(S::SUITE, &made, &who, |_, _| {}, |_, _, _| {});
         for i in 0..3 {
             let liar = liars.contains(&i);
-            let key = if liar { other.key_bytes() } else { made.key_bytes() };
+            let key = if liar {
+                other.key_bytes()
+            } else {
+                made.key_bytes()
+            };
             world.give(&id, i, &key);
         }
         let transcript = world.verify();
         let culprits = liars.clone();
-        assert_eq!(last(&transcript).finding, Some(Finding::GroupKey { culprits }));
+        assert_eq!(
+            last(&transcript).finding,
+            Some(Finding::GroupKey { culprits })
+        );
         assert_eq!(indices(last(&transcript)), liars);
     }
 }
@@ -183,7 +195,10 @@ fn imported_keys<S: Ciphersuite, C: theirs::Ciphersuite>() {
     let third = made.sign(&[0, 2], b"m", 3);
     world.sign(S::SUITE, none, 2, &[0, 2], b"m", &third);
     let transcript = world.verify();
-    assert!(matches!(last(&transcript).finding, Some(Finding::ImportedKey(_))));
+    assert!(matches!(
+        last(&transcript).finding,
+        Some(Finding::ImportedKey(_))
+    ));
     assert_eq!(last(&transcript).culprits, [Culprit::Coordinator]);
 }
 
@@ -221,7 +236,10 @@ fn row_11_who_was_awaited() {
     assert_eq!(last(&transcript).finding, Some(expired));
     assert_eq!(last(&transcript).status, Status::Incomplete);
     assert!(last(&transcript).culprits.is_empty(), "late is not guilty");
-    assert!(transcript.is_valid(), "nothing is wrong with what has a result");
+    assert!(
+        transcript.is_valid(),
+        "nothing is wrong with what has a result"
+    );
     let cancelled = world.begin(Kind::FrostSign(Suite::Ed25519), 2, &who, key, b"n");
     world.operate(Body::Cancel {
         ceremony: cancelled,
@@ -248,7 +266,10 @@ fn equivocation_is_shown_and_the_first_message_counts() {
     let [evidence] = transcript.equivocations.as_slice() else {
         panic!()
     };
-    assert_eq!((evidence.ceremony, evidence.round, evidence.index), (id, 0, 0));
+    assert_eq!(
+        (evidence.ceremony, evidence.round, evidence.index),
+        (id, 0, 0)
+    );
 }
 
 #[test]
@@ -267,7 +288,11 @@ fn cggmp_and_corona_are_envelopes() {
         for round in 0..keygen.rounds() {
             let last = round + 1 == keygen.rounds();
             for i in 0..3 {
-                let opaque = if last { &public.as_bytes()[..keygen.key_len()] } else { b"opaque" };
+                let opaque = if last {
+                    &public.as_bytes()[..keygen.key_len()]
+                } else {
+                    b"opaque"
+                };
                 world.give(&id, i, opaque);
             }
         }
@@ -281,7 +306,12 @@ fn cggmp_and_corona_are_envelopes() {
     }
     let transcript = world.verify();
     assert!(transcript.is_valid());
-    assert!(transcript.ceremonies.iter().all(|v| v.depth == Depth::Envelope));
+    assert!(
+        transcript
+            .ceremonies
+            .iter()
+            .all(|v| v.depth == Depth::Envelope)
+    );
     let name = format!("{}.ecdsa", fieldspar_ceremony::hex::encode(&signs[0]));
     let file = world.folder.path().join(name);
     let signature: Signature = secret.sign_prehash(&digest(b"pay")).unwrap();
@@ -291,12 +321,24 @@ fn cggmp_and_corona_are_envelopes() {
         std::fs::write(&file, text).unwrap();
         let transcript = world.verify();
         assert_eq!(transcript.is_valid(), valid);
-        let verdict = transcript.ceremonies.iter().find(|v| v.id == signs[0]).unwrap();
+        let verdict = transcript
+            .ceremonies
+            .iter()
+            .find(|v| v.id == signs[0])
+            .unwrap();
         assert_eq!(verdict.depth, Depth::EnvelopeAndSignature);
         assert_eq!(verdict.finding.is_none(), valid);
-        assert_eq!(verdict.signature.as_deref(), Some(&signature.to_bytes()[..]));
+        assert_eq!(
+            verdict.signature.as_deref(),
+            Some(&signature.to_bytes()[..])
+        );
     }
-    for text in ["", "{}", "{\"signature\": \"0\", \"prehash\": \"none\"}", "[1]"] {
+    for text in [
+        "",
+        "{}",
+        "{\"signature\": \"0\", \"prehash\": \"none\"}",
+        "[1]",
+    ] {
         std::fs::write(&file, text).unwrap();
         assert!(verify_transcript(world.folder.path()).is_err(), "{text}");
     }
@@ -324,7 +366,10 @@ fn changed_records() {
                 // The last frame counts as torn: then the signing is not finished.
                 let ends = transcript.torn_bytes > 0;
                 assert!(transcript.fault.is_some() || ends, "byte {at}");
-                let signature = transcript.ceremonies.last().and_then(|v| v.signature.as_ref());
+                let signature = transcript
+                    .ceremonies
+                    .last()
+                    .and_then(|v| v.signature.as_ref());
                 assert!(signature.is_none() || !transcript.is_valid());
             }
         }
@@ -350,6 +395,26 @@ fn changed_records() {
     }
     std::fs::write(&path, &bad).unwrap();
     let transcript = verify_transcript(folder.path()).unwrap();
-    assert!(matches!(transcript.fault, Some(StoreError::BadSignature { frame: 5 })));
+    assert!(matches!(
+        transcript.fault,
+        Some(StoreError::BadSignature { frame: 5 })
+    ));
+    assert!(!transcript.is_valid());
+}
+
+#[test]
+fn an_operator_key_with_torsion() {
+    use curve25519_dalek::constants::{ED25519_BASEPOINT_POINT, EIGHT_TORSION};
+    use fieldspar_ceremony::rules::v2::Genesis;
+    use fieldspar_ceremony::store::Store;
+    let folder = tempfile::tempdir().unwrap();
+    let operator = (ED25519_BASEPOINT_POINT + EIGHT_TORSION[3]).compress();
+    let genesis = Genesis {
+        network: [0; 32],
+        operator: operator.to_bytes(),
+    };
+    drop(Store::create(folder.path(), genesis).unwrap());
+    let transcript = verify_transcript(folder.path()).unwrap();
+    assert!(matches!(transcript.fault, Some(StoreError::Header(_))));
     assert!(!transcript.is_valid());
 }

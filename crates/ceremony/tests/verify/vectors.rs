@@ -114,11 +114,17 @@ fn key_generation<S: Ciphersuite, C>() {
     let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
     let keygen = Keygen::<S>::parse(t, &messages).unwrap();
     assert!((0..n).all(|i| keygen.packages()[usize::from(i)].proof_holds(i)));
-    assert!(!keygen.packages()[0].proof_holds(1), "bound to the identifier");
+    assert!(
+        !keygen.packages()[0].proof_holds(1),
+        "bound to the identifier"
+    );
     keygen.check_proofs().unwrap();
     let keys = keygen.public_keys().unwrap();
     assert_eq!(keys.threshold, t);
-    assert_eq!(keys.group_key.bytes().as_ref(), unhex(&inputs["verifying_key"]));
+    assert_eq!(
+        keys.group_key.bytes().as_ref(),
+        unhex(&inputs["verifying_key"])
+    );
     for i in 0..n {
         let share = S::encode(&keys.shares[usize::from(i)]).unwrap();
         assert_eq!(share.as_ref(), unhex(&participant(i)["verifying_share"]));

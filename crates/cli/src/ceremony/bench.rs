@@ -187,11 +187,7 @@ pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failur
     }
 }
 
-fn run_verify(
-    workload: Workload,
-    args: &BenchArgs,
-    context: &Context,
-) -> Result<Outcome, Failure> {
+fn run_verify(workload: Workload, args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
     let device = context.open_processor()?;
     let rows = bench_verify::rows(workload, args.vs, args.runs)?;
     let mut text = String::new();
@@ -259,7 +255,10 @@ fn run_v1(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
         )
     })?;
     let mut rivals = match args.vs {
-        Some(Versus::Port) => vec![Rival::start(PORT, "native")?, Rival::start(PORT, "default")?],
+        Some(Versus::Port) => vec![
+            Rival::start(PORT, "native")?,
+            Rival::start(PORT, "default")?,
+        ],
         Some(Versus::Frost) => return Err(Failure::usage("the rival of rules v1 is `port`")),
         None => Vec::new(),
     };

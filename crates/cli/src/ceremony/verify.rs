@@ -140,7 +140,9 @@ pub(crate) fn run(args: &VerifyTranscriptArgs, context: &Context) -> Result<Outc
             hex::encode(&v.id),
             kind_name(v.kind),
             status_name(v.status),
-            v.finding.as_ref().map_or(String::new(), |f| format!(": {f}")),
+            v.finding
+                .as_ref()
+                .map_or(String::new(), |f| format!(": {f}")),
         ));
         for c in &v.culprits {
             text.push_str(&match c {

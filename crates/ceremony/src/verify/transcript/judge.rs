@@ -9,9 +9,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{Culprit, Depth, Finding, Pending, Status, TranscriptError, Verdict};
-use crate::rules::v2::{
-    Archived, Kind, Live, ONE_TIME_KEY, Outcome, State, Suite, VIEW,
-};
+use crate::rules::v2::{Archived, Kind, Live, ONE_TIME_KEY, Outcome, State, VIEW};
 use crate::verify::independent::{Prehash, accepts, accepts_ecdsa};
 use crate::verify::keygen::{Keygen, KeygenFault, Round1};
 use crate::verify::signing::{Commitments, Session, SigningFault};
@@ -31,7 +29,7 @@ struct Known {
 
 /// What a FROST ceremony came to.
 #[derive(Debug, Default)]
-struct Yield {
+struct Product {
     group_key: Option<Vec<u8>>,
     signature: Option<Vec<u8>>,
     shares: Option<Vec<Vec<u8>>>,
@@ -41,6 +39,10 @@ struct Yield {
 pub(super) struct Judge<'a> {
     folder: &'a Path,
     keys: BTreeMap<Digest, Known>,
+    /// The encoded group keys of the state, by id.
+    group_keys: BTreeMap<Digest, Vec<u8>>,
+    /// How many of the state's keys are among them.
+    indexed: usize,
 }
 
 #[derive(Deserialize)]
@@ -55,6 +57,17 @@ impl<'a> Judge<'a> {
         Self {
             folder,
             keys: BTreeMap::new(),
+            group_keys: BTreeMap::new(),
+            indexed: 0,
+        }
+    }
+
+    fn index_keys(&mut self, state: &State) {
+        let network = state.genesis().network;
+        for key in state.keys().iter().skip(self.indexed) {
+            self.group_keys
+                .insert(key.id(&network), key.group_key.clone());
+            self.indexed += 1;
         }
     }
 
@@ -64,7 +77,7 @@ impl<'a> Judge<'a> {
             round: live.round,
             awaited: bits(live.awaited()),
         });
-        verdict(state, live.id, pending, Some(finding), Yield::default())
+        verdict(state, live.id, pending, Some(finding), Product::default())
     }
 
     /// A ceremony that has ended.
@@ -74,6 +87,7 @@ impl<'a> Judge<'a> {
         archived: &Archived,
         pending: &Pending,
     ) -> Result<Verdict, TranscriptError> {
+        self.index_keys(state);
         let kind = archived.kind;
         let early_or = |finding| Err(early(pending).unwrap_or(finding));
         let outcome = match &archived.outcome {
@@ -87,7 +101,7 @@ impl<'a> Judge<'a> {
                     judged
                 }
                 Kind::FrostSign(suite) => {
-                    with_suite!(suite, S => self.signing::<S>(state, suite, pending))
+                    with_suite!(suite, S => self.signing::<S>(pending))
                 }
                 _ if archived.outcome == Outcome::Disagreement => Err(Finding::Disagreement),
                 _ => return self.envelope(state, archived, pending),
@@ -109,7 +123,7 @@ impl<'a> Judge<'a> {
         };
         let (finding, result) = match outcome {
             Ok(result) => (None, result),
-            Err(finding) => (Some(finding), Yield::default()),
+            Err(finding) => (Some(finding), Product::default()),
         };
         Ok(verdict(state, archived.id, pending, finding, result))
     }
@@ -126,10 +140,10 @@ impl<'a> Judge<'a> {
         } else {
             pending.begin.key
         };
-        let key = group_key(state, &id);
-        let mut result = Yield {
+        let key = self.group_keys.get(&id).cloned();
+        let mut result = Product {
             group_key: key.clone(),
-            ..Yield::default()
+            ..Product::default()
         };
         let mut finding = None;
         if archived.kind == Kind::CggmpSign
@@ -172,14 +186,9 @@ impl<'a> Judge<'a> {
         Ok(Some((signature, prehash)))
     }
 
-    fn signing<S: Ciphersuite>(
-        &self,
-        state: &State,
-        suite: Suite,
-        pending: &Pending,
-    ) -> Result<Yield, Finding> {
+    fn signing<S: Ciphersuite>(&self, pending: &Pending) -> Result<Product, Finding> {
         let begin = &pending.begin;
-        let group = group_key(state, &begin.key).unwrap_or_default();
+        let group = self.group_keys.get(&begin.key).cloned().unwrap_or_default();
         let known = self.keys.get(&begin.key);
         let key = match (Element::<S>::parse(&group), known) {
             (_, Some(Known { shares: None })) | (Err(_), Some(_)) => return Err(Finding::BadKey),
@@ -190,29 +199,26 @@ impl<'a> Judge<'a> {
         let signers: Vec<u16> = begin.participants.iter().map(|&i| i as u16).collect();
         let commitments = round(pending, 0, 0)?;
         let session = Session::<S>::parse(key, &begin.message, &signers, &commitments)?;
-        let verifying: Option<Vec<S::Point>> = known.and_then(|k| k.shares.as_ref()).and_then(|shares| {
-            let share = |&i: &u16| {
-                let bytes = shares.get(usize::from(i))?;
-                Some(*Element::<S>::parse(bytes).ok()?.point())
-            };
-            signers.iter().map(share).collect()
-        });
-        let signature = session.finish(&round(pending, 1, VIEW)?, verifying.as_deref())?.to_bytes();
-        if !accepts(suite, &group, &begin.message, &signature) {
+        let verifying: Option<Vec<S::Point>> =
+            known.and_then(|k| k.shares.as_ref()).and_then(|shares| {
+                let share = |&i: &u16| {
+                    let bytes = shares.get(usize::from(i))?;
+                    Some(*Element::<S>::parse(bytes).ok()?.point())
+                };
+                signers.iter().map(share).collect()
+            });
+        let signature = session
+            .finish(&round(pending, 1, VIEW)?, verifying.as_deref())?
+            .to_bytes();
+        if !accepts(S::SUITE, &group, &begin.message, &signature) {
             return Err(Finding::Independent);
         }
-        Ok(Yield {
+        Ok(Product {
             group_key: Some(group),
             signature: Some(signature),
             shares: None,
         })
     }
-}
-
-fn group_key(state: &State, id: &Digest) -> Option<Vec<u8>> {
-    let network = state.genesis().network;
-    let key = state.keys().iter().find(|key| key.id(&network) == *id)?;
-    Some(key.group_key.clone())
 }
 
 /// The messages of a round by index, without their first `skip` bytes.
@@ -229,7 +235,7 @@ fn round(pending: &Pending, round: u8, skip: usize) -> Result<Vec<&[u8]>, Findin
         .collect()
 }
 
-fn keygen<S: Ciphersuite>(pending: &Pending) -> Result<Yield, Finding> {
+fn keygen<S: Ciphersuite>(pending: &Pending) -> Result<Product, Finding> {
     let packages = round(pending, 0, ONE_TIME_KEY)?;
     let keygen = Keygen::<S>::parse(pending.begin.threshold, &packages)?;
     keygen.check_proofs()?;
@@ -245,7 +251,7 @@ fn keygen<S: Ciphersuite>(pending: &Pending) -> Result<Yield, Finding> {
         return Err(Finding::GroupKey { culprits });
     }
     let shares = keys.shares.iter().filter_map(S::encode);
-    Ok(Yield {
+    Ok(Product {
         group_key: Some(key.to_vec()),
         signature: None,
         shares: Some(shares.map(|s| s.as_ref().to_vec()).collect()),
@@ -300,7 +306,7 @@ fn verdict(
     id: Digest,
     pending: &Pending,
     finding: Option<Finding>,
-    result: Yield,
+    result: Product,
 ) -> Verdict {
     let kind = pending.begin.kind;
     let party = |index: u16| {

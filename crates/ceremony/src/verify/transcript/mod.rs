@@ -13,15 +13,14 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
+use ed25519_dalek::VerifyingKey;
 use rayon::prelude::*;
 
 use super::keygen::KeygenFault;
 use super::signing::SigningFault;
 use super::suite::ElementError;
 use crate::Digest;
-use crate::rules::v2::{
-    Answer, Authentic, Begin, Body, Evidence, Genesis, Kind, PublicKey, State,
-};
+use crate::rules::v2::{Answer, Authentic, Begin, Body, Evidence, Genesis, Kind, PublicKey, State};
 use crate::store::{FileDisk, Log, StoreError};
 
 /// Why a folder cannot be judged at all.
@@ -108,7 +107,9 @@ pub enum Finding {
     #[error("the ECDSA signature does not verify")]
     Ecdsa,
     /// A complaint was decided.
-    #[error("participant {complainer} complained about the share of participant {sender}: participant {culprit} is at fault")]
+    #[error(
+        "participant {complainer} complained about the share of participant {sender}: participant {culprit} is at fault"
+    )]
     Complaint {
         /// Who is at fault.
         culprit: u16,
@@ -234,8 +235,8 @@ pub(super) struct Pending {
 /// There is no log, or it cannot be read; a file beside it is malformed. A log that is read and does
 /// not hold is no error but [`Transcript::fault`].
 pub fn verify_transcript(folder: &Path) -> Result<Transcript, TranscriptError> {
-    let file = File::open(folder.join(crate::store::LOG))
-        .map_err(StoreError::io("open the log"))?;
+    let file =
+        File::open(folder.join(crate::store::LOG)).map_err(StoreError::io("open the log"))?;
     let (mut log, genesis) = Log::open(FileDisk::new(file))?;
     let mut replay = Replay {
         state: State::new(genesis),
@@ -244,7 +245,15 @@ pub fn verify_transcript(folder: &Path) -> Result<Transcript, TranscriptError> {
         judge: judge::Judge::new(folder),
         verdicts: Vec::new(),
     };
+    // With such a key verifiers would differ on what the operator has signed.
+    let operator = VerifyingKey::from_bytes(&genesis.operator);
+    let prime = operator.is_ok_and(|key| !key.is_weak() && key.to_edwards().is_torsion_free());
     let fault = loop {
+        if !prime {
+            break Some(StoreError::Header(
+                "the operator's key is not of prime order",
+            ));
+        }
         match replay.frame(&mut log) {
             Ok(true) => {}
             Ok(false) => break None,
@@ -345,4 +354,3 @@ impl Replay<'_> {
         }
     }
 }
-

@@ -25,14 +25,14 @@ struct Part {
 
 enum How {
     /// Every test whose name holds `soak_<part>`, in any member, with `FIELDSPAR_SOAK_<PART>` set to
-    /// the count. The same tests run in `cargo xtask test` with the small counts that they fall back to.
+    /// the count; a hyphen of the name is an underscore there. The same tests run in `cargo xtask test` with the small counts that they fall back to.
     Tests,
     /// A fuzz target.
     Fuzz(&'static str),
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     Part {
         name: "params",
         what: "random parameter sets: same bytes as p3-whir, each verifier takes the other's proof",
@@ -61,6 +61,12 @@ const PARTS: [Part; 7] = [
         name: "rpo",
         what: "random and edge states on every CPU variant: what p3-rescue permutes them to",
         count: 1_000_000,
+        how: How::Tests,
+    },
+    Part {
+        name: "ceremony-signatures",
+        what: "signatures of frost-core's parties, all suites together: each accepted by the independent verifiers",
+        count: 10_000,
         how: How::Tests,
     },
     Part {
@@ -175,7 +181,8 @@ fn run_part(context: &Context, facts: &Facts, part: &Part, count: Option<u64>) -
     let (started, clock) = (record::now(), Instant::now());
     let mut command = match part.how {
         How::Tests => {
-            let variable = format!("FIELDSPAR_SOAK_{}", part.name.to_uppercase());
+            let name = part.name.replace('-', "_");
+            let variable = format!("FIELDSPAR_SOAK_{}", name.to_uppercase());
             let mut command = context.cargo();
             command
                 .env("FIELDSPAR_EXPECT", facts.expect())
@@ -183,7 +190,7 @@ fn run_part(context: &Context, facts: &Facts, part: &Part, count: Option<u64>) -
                 .args(["test", "--workspace", "--locked", "--profile", PROFILE])
                 // Not the documentation's examples.
                 .args(["--lib", "--bins", "--tests"])
-                .arg(format!("soak_{}", part.name))
+                .arg(format!("soak_{name}"))
                 .args(["--", "--include-ignored"]);
             command
         }

@@ -4,7 +4,8 @@
 //! It holds no secrets and makes no signatures. [`rules`] are state machines without clock,
 //! randomness or I/O: the same operations give the same bytes everywhere. [`rules::v1`] is byte for
 //! byte the public engine of luxfi/mpcvm, with its defects; [`mod@reference`] is a plain port of it, the
-//! definition of correct. [`rules::v2`] is what to use; [`store`] keeps its state on disk.
+//! definition of correct. [`rules::v2`] is what to use; [`store`] keeps its state on disk, and
+//! [`verify`] checks what the messages say, and names who is at fault.
 //!
 //! ```
 //! use fieldspar_ceremony::rules::v1::{Engine, scenario};
@@ -30,6 +31,7 @@ pub mod hex;
 pub mod reference;
 pub mod rules;
 pub mod store;
+pub mod verify;
 
 pub use cpu::keccak::keccak256;
 

@@ -7,9 +7,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fieldspar_device::parse_bytes;
 
 use crate::bench::BenchArgs;
-use crate::ceremony::{bench as ceremony_bench, inspect, operate, replay_ops};
-use crate::rpo::RpoCommand;
+use crate::ceremony::{
+    bench as ceremony_bench, inspect, operate, replay_ops, verify as ceremony_verify,
+};
 use crate::msm::{bench::MsmBenchArgs, generate::GenArgs, run::RunArgs};
+use crate::rpo::RpoCommand;
 use crate::whir::{
     demo::DemoArgs, export::ExportArgs, inspect::InspectArgs, plan::PlanArgs, prove::ProveArgs,
     verify::VerifyArgs,
@@ -182,6 +184,8 @@ pub(crate) enum CeremonyCommand {
     VerifyProof(inspect::VerifyProofArgs),
     /// Rebuild the state from a log alone
     Replay(inspect::ReplayArgs),
+    /// Check a log again, with what is inside the messages, and name who is at fault
+    VerifyTranscript(ceremony_verify::VerifyTranscriptArgs),
     /// Write a snapshot, so that the next start is short
     Compact(crate::ceremony::StoreArgs),
     /// Play a stream of operations of rules v1; with --json a line of counters and roots per round
@@ -208,6 +212,7 @@ impl CeremonyCommand {
             Self::Prove(_) => "ceremony prove",
             Self::VerifyProof(_) => "ceremony verify-proof",
             Self::Replay(_) => "ceremony replay",
+            Self::VerifyTranscript(_) => "ceremony verify-transcript",
             Self::Compact(_) => "ceremony compact",
             Self::ReplayOps(_) => "ceremony replay-ops",
             Self::Bench(_) => "ceremony bench",

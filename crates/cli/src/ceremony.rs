@@ -3,10 +3,13 @@
 
 pub(crate) mod bench;
 mod bench_v2;
+mod bench_verify;
 mod common;
 pub(crate) mod inspect;
 pub(crate) mod operate;
 pub(crate) mod replay_ops;
+mod rival;
+pub(crate) mod verify;
 
 use clap::ValueEnum;
 

@@ -145,6 +145,7 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
             CeremonyCommand::Root(args) => ceremony::inspect::root(args, context),
             CeremonyCommand::Prove(args) => ceremony::inspect::prove(args, context),
             CeremonyCommand::VerifyProof(args) => ceremony::inspect::verify_proof(args, context),
+            CeremonyCommand::VerifyTranscript(args) => ceremony::verify::run(args, context),
             CeremonyCommand::Replay(args) => ceremony::inspect::replay(args, context),
             CeremonyCommand::Compact(args) => ceremony::inspect::compact(args, context),
         },

@@ -205,3 +205,107 @@ fn a_record_from_its_beginning_to_a_proof() {
     std::fs::write(&log, bytes).unwrap();
     fieldspar(&["ceremony", "replay", &log]).exits(3);
 }
+
+/// A store with a FROST key generation of 2 of 3, in which `liar` has another's proof.
+fn frost_record(folder: &str, liar: Option<usize>) -> String {
+    use ed25519_dalek::SigningKey;
+    use fieldspar_ceremony::rules::v2::{
+        Begin, Body, Contribution, Genesis, Kind, SEALED, State, Suite,
+    };
+    use fieldspar_ceremony::store::Store;
+    use fieldspar_ceremony::verify::{Ed25519, keygen::Keygen, scenario};
+
+    let keys = [1u8, 2, 3, 4].map(|i| SigningKey::from_bytes(&[i; 32]));
+    let network = [7; 32];
+    let operator = keys[3].verifying_key().to_bytes();
+    let genesis = Genesis { network, operator };
+    let mut store = Store::create(Path::new(folder), genesis).unwrap();
+    let mut submit = |body: Body, key: usize| {
+        let reply = store.submit_one(body.sign(&network, &keys[key])).unwrap();
+        assert!(reply.is_accepted(), "{reply:?}");
+        store.state().clone()
+    };
+    for (index, key) in (0..).zip(&keys[..3]) {
+        let key = key.verifying_key().to_bytes();
+        submit(Body::AddMember { index, key }, 3);
+    }
+    let kind = Kind::FrostKeygen(Suite::Ed25519);
+    let begin = Begin {
+        kind,
+        salt: [0; 32],
+        threshold: 2,
+        participants: vec![0, 1, 2],
+        deadlines: vec![1, 2, 3],
+        key: [0; 32],
+        message: Vec::new(),
+    };
+    let ceremony = begin.id(&network);
+    let mut state = submit(Body::Begin(begin), 3);
+    let dkg = scenario::dkg(Suite::Ed25519, 3, 2).unwrap();
+    let messages: Vec<&[u8]> = dkg.messages.iter().map(Vec::as_slice).collect();
+    let keygen = Keygen::<Ed25519>::parse(2, &messages).unwrap();
+    let group = keygen.public_keys().unwrap().group_key.bytes().to_vec();
+    for round in 0..3 {
+        let view = state.ceremony(&ceremony).unwrap().transcript;
+        for index in 0..3u16 {
+            let i = usize::from(index);
+            let payload = match round {
+                0 => {
+                    let proof = if liar == Some(i) { (i + 1) % 3 } else { i };
+                    [&[9; 32], &messages[i][..64], &messages[proof][64..]].concat()
+                }
+                1 => {
+                    let others = (0..3u16).filter(|other| *other != index);
+                    let sealed = others.flat_map(|other| {
+                        let mut package = [0; SEALED];
+                        package[..2].copy_from_slice(&index.to_le_bytes());
+                        package[2..4].copy_from_slice(&other.to_le_bytes());
+                        package
+                    });
+                    view.into_iter().chain(sealed).collect()
+                }
+                _ => [&view[..], &group].concat(),
+            };
+            let body = Body::Contribute(Contribution {
+                ceremony,
+                kind,
+                round,
+                index,
+                payload,
+            });
+            state = submit(body, i);
+        }
+    }
+    let _: State = state;
+    fieldspar_ceremony::hex::encode(&group)
+}
+
+#[test]
+fn a_transcript_is_verified_and_the_culprit_is_named() {
+    let folder = common::Folder::new();
+    let (good, bad) = (folder.name("good"), folder.name("bad"));
+    let group = frost_record(&good, None);
+    let run = fieldspar(&["ceremony", "verify-transcript", &good, "--json"]);
+    let said = run.exits(0).json();
+    assert_eq!(said["valid"], true);
+    assert_eq!(said["suite"], "ed25519");
+    assert_eq!(said["group_key"], group.as_str());
+    assert!(said["reason"].is_null() && said["culprit"].is_null());
+    assert!(said["signature"].is_null());
+    let root = said["state_root"].as_str().unwrap().to_owned();
+    let args = ["ceremony", "verify-transcript", &good, "--root", &root];
+    fieldspar(&args).exits(0);
+    fieldspar(&["ceremony", "verify-transcript", &good, "--root", &group]).exits(1);
+    fieldspar(&["ceremony", "verify-transcript", &good, "--ceremony", &group]).exits(1);
+
+    frost_record(&bad, Some(1));
+    let run = fieldspar(&["ceremony", "verify-transcript", &bad, "--json"]);
+    let said = run.exits(1).json();
+    assert_eq!(said["valid"], false);
+    assert_eq!(said["culprit"]["index"], 1);
+    assert!(said["reason"].as_str().unwrap().contains("[1]"));
+    let run = fieldspar(&["ceremony", "verify-transcript", &bad]);
+    assert!(run.exits(1).stdout.contains("REFUSED"));
+
+    fieldspar(&["ceremony", "verify-transcript", &folder.name("none")]).exits(3);
+}

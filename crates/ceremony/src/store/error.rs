@@ -80,7 +80,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    pub(super) fn io(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { what, source }
     }
 }

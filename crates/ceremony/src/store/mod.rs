@@ -61,7 +61,7 @@ pub struct Recovery {
 }
 
 /// Names in a store's folder.
-const LOG: &str = "log.fsl";
+pub(crate) const LOG: &str = "log.fsl";
 const SNAPSHOTS: &str = "snapshots.redb";
 
 /// A state and its log.

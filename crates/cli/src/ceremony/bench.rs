@@ -5,9 +5,6 @@
 //! outside the timer, on both sides. The rival is a process of its own, and the sides take turns.
 #![forbid(unsafe_code)]
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -17,7 +14,8 @@ use fieldspar_ceremony::rules::v1::{Capacities, Engine};
 use fieldspar_device::CpuVariant;
 use serde_json::{Map, Value, json};
 
-use super::{Rules, bench_v2};
+use super::rival::Rival;
+use super::{Rules, bench_v2, bench_verify};
 use crate::bench::stats::median;
 use crate::context::{Context, Outcome};
 use crate::failure::{Failure, Kind};
@@ -42,6 +40,10 @@ pub(crate) enum Workload {
     Live,
     /// v2: a log of 1,000,000 operations played from nothing
     Recovery,
+    /// The public part of a FROST key generation of 7 of 10, and a party's own shares
+    Dkg,
+    /// 1,024 FROST signatures at once
+    Signatures,
 }
 
 /// Whom to measure against.
@@ -49,6 +51,8 @@ pub(crate) enum Workload {
 pub(crate) enum Versus {
     /// A plain port of the public engine, built by `cargo xtask rivals`
     Port,
+    /// The frost crates, for `dkg` and `signatures`, built likewise
+    Frost,
 }
 
 /// Flags of `ceremony bench`.
@@ -57,9 +61,9 @@ pub(crate) struct BenchArgs {
     /// Which workload [default: all]
     #[arg(long, value_enum)]
     scenario: Option<Workload>,
-    /// The rules to play by
+    /// The rules to play by; `dkg` and `signatures` play by none
     #[arg(long, value_enum)]
-    rules: Rules,
+    rules: Option<Rules>,
     /// Measure against this too, in turn
     #[arg(long, value_enum)]
     vs: Option<Versus>,
@@ -77,81 +81,19 @@ impl Workload {
             Self::Large => name == "large",
             Self::Xlarge => name == "xlarge",
             Self::Micro => name.starts_with("micro"),
-            Self::Root | Self::Live | Self::Recovery => false,
+            _ => false,
         }
     }
 }
 
-/// A built rival, waiting for names of scenarios.
-struct Rival {
-    build: &'static str,
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
+const PORT: &str = "ceremony-v1-port";
 
-const RIVAL: &str = "bench/rivals/ceremony-v1-port/target";
-
-impl Rival {
-    fn start(build: &'static str) -> Result<Self, Failure> {
-        let working = std::env::current_dir().unwrap_or_default();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let program: PathBuf = working
-            .ancestors()
-            .chain(source.ancestors())
-            .map(|root| {
-                root.join(RIVAL)
-                    .join(build)
-                    .join("release/rival-ceremony-v1-port")
-            })
-            .find(|path| path.is_file())
-            .ok_or_else(|| {
-                Failure::input(format!(
-                    "the {build} build of ceremony-v1-port is not there: run `cargo xtask rivals`"
-                ))
-            })?;
-        let failed =
-            |e: std::io::Error| Failure::input(e.to_string()).at(program.display().to_string());
-        let mut child = Command::new(&program)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        match (child.stdin.take(), child.stdout.take()) {
-            (Some(input), Some(output)) => Ok(Self {
-                build,
-                child,
-                input,
-                output: BufReader::new(output),
-            }),
-            _ => Err(Failure::internal("a child without its pipes")),
-        }
-    }
-
-    /// Milliseconds and the last root.
-    fn run(&mut self, scenario: Scenario) -> Result<(f64, String), Failure> {
-        let mut line = String::new();
-        let read = writeln!(self.input, "{}", scenario.name())
-            .and_then(|()| self.input.flush())
-            .and_then(|()| self.output.read_line(&mut line));
-        let answer: Value = read
-            .ok()
-            .and_then(|_| serde_json::from_str(&line).ok())
-            .unwrap_or_default();
-        match (answer["ms"].as_f64(), answer["root"].as_str()) {
-            (Some(ms), Some(root)) => Ok((ms, root.to_owned())),
-            _ => Err(Failure::internal(format!(
-                "the rival answered `{}`",
-                line.trim()
-            ))),
-        }
-    }
-}
-
-impl Drop for Rival {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+/// The port's milliseconds and last root.
+fn port(rival: &mut Rival, scenario: Scenario) -> Result<(f64, String), Failure> {
+    let answer = rival.ask(scenario.name())?;
+    match (answer["ms"].as_f64(), answer["root"].as_str()) {
+        (Some(ms), Some(root)) => Ok((ms, root.to_owned())),
+        _ => Err(Failure::internal(format!("the rival answered `{answer}`"))),
     }
 }
 
@@ -188,7 +130,7 @@ fn row(
             ours.push(ms);
         }
         for (rival, times) in rivals.iter_mut().zip(&mut theirs) {
-            let (ms, theirs_root) = rival.run(scenario)?;
+            let (ms, theirs_root) = port(rival, scenario)?;
             if theirs_root != ours_root {
                 return Err(Failure::new(
                     Kind::Mismatch,
@@ -235,10 +177,35 @@ fn row(
 }
 
 pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
-    match args.rules {
-        Rules::V1 => run_v1(args, context),
-        Rules::V2 => run_v2(args, context),
+    match (args.scenario, args.rules) {
+        (Some(workload @ (Workload::Dkg | Workload::Signatures)), _) => {
+            run_verify(workload, args, context)
+        }
+        (_, Some(Rules::V1)) => run_v1(args, context),
+        (_, Some(Rules::V2)) => run_v2(args, context),
+        (_, None) => Err(Failure::usage("--rules is needed: v1 or v2")),
     }
+}
+
+fn run_verify(workload: Workload, args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
+    let device = context.open_processor()?;
+    let rows = bench_verify::rows(workload, args.vs, args.runs)?;
+    let mut text = String::new();
+    for row in &rows {
+        text.push_str(&format!(
+            "{:<42}{:>10.3} ms{:>10.2} us each",
+            row["scenario"].as_str().unwrap_or_default(),
+            row["ms"].as_f64().unwrap_or_default(),
+            row["us_per_op"].as_f64().unwrap_or_default()
+        ));
+        for (name, rival) in row["rivals"].as_object().into_iter().flatten() {
+            let ratio = rival["ratio"].as_f64().unwrap_or_default();
+            text.push_str(&format!("   {name} {ratio:.1}x"));
+        }
+        text.push('\n');
+    }
+    let fields = json::fields(json!({"runs": args.runs, "rows": rows}));
+    Ok(Outcome::new(text, fields).on(&device))
 }
 
 fn run_v2(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
@@ -288,7 +255,11 @@ fn run_v1(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
         )
     })?;
     let mut rivals = match args.vs {
-        Some(Versus::Port) => vec![Rival::start("native")?, Rival::start("default")?],
+        Some(Versus::Port) => vec![
+            Rival::start(PORT, "native")?,
+            Rival::start(PORT, "default")?,
+        ],
+        Some(Versus::Frost) => return Err(Failure::usage("the rival of rules v1 is `port`")),
         None => Vec::new(),
     };
     let mut rows = Vec::new();

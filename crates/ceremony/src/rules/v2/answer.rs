@@ -46,7 +46,7 @@ pub enum Reason {
         /// The place asked for.
         have: u32,
     },
-    /// A key that is no Ed25519 public key, or one of small order.
+    /// A key that is no Ed25519 public key, or one of small or mixed order.
     #[error("no Ed25519 public key that can sign")]
     BadMemberKey,
     /// The key is in the roster already.

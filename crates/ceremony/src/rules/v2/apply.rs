@@ -81,7 +81,9 @@ impl State {
         if let Some(&at) = self.member_places.get(&key) {
             return Err(Reason::MemberExists { at });
         }
-        if !VerifyingKey::from_bytes(&key).is_ok_and(|key| !key.is_weak()) {
+        // Of prime order, so that a signature that verifies does so with and without the cofactor.
+        let good = |key: VerifyingKey| !key.is_weak() && key.to_edwards().is_torsion_free();
+        if !VerifyingKey::from_bytes(&key).is_ok_and(good) {
             return Err(Reason::BadMemberKey);
         }
         self.member_places.insert(key, next);

@@ -11,12 +11,6 @@
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, Key, Nonce};
-use curve25519_dalek::edwards::CompressedEdwardsY;
-use curve25519_dalek::ristretto::CompressedRistretto;
-use curve25519_dalek::scalar::Scalar;
-use curve25519_dalek::{EdwardsPoint, RistrettoPoint};
-use k256::elliptic_curve::PrimeField;
-use k256::elliptic_curve::sec1::FromSec1Point;
 use x25519_dalek::{PublicKey, StaticSecret};
 
 use super::kind::{SEALED, Suite};
@@ -119,57 +113,10 @@ pub fn open(route: &Route, package: &[u8], secret: &[u8; 32]) -> Option<[u8; 32]
         .ok()
 }
 
-/// Horner's rule in the exponent: `C_0 + i (C_1 + i (C_2 + ...))`.
-fn horner<P>(points: Option<Vec<P>>, step: impl Fn(P, P) -> P) -> Option<P> {
-    let mut points = points?.into_iter().rev();
-    let last = points.next()?;
-    Some(points.fold(last, step))
-}
-
 /// Whether `share` is that of the party with this index under the commitments, one encoded element
-/// after another; scalars as RFC 9591 encodes them. Encodings that are not canonical, and points
-/// outside the prime-order group, never fit.
+/// after another; scalars as RFC 9591 encodes them. Encodings that are not canonical, the identity, and
+/// points outside the prime-order group, never fit.
 #[must_use]
 pub fn share_fits(suite: Suite, commitments: &[u8], index: u16, share: &[u8; 32]) -> bool {
-    let id = u64::from(index) + 1;
-    let elements = commitments.chunks(suite.element_len());
-    let fits = match suite {
-        Suite::Ed25519 => {
-            let points = elements.map(edwards).collect();
-            let sum = horner(points, |acc: EdwardsPoint, c| c + acc * Scalar::from(id));
-            let share = Scalar::from_canonical_bytes(*share).into_option();
-            sum.zip(share)
-                .map(|(sum, share)| sum == EdwardsPoint::mul_base(&share))
-        }
-        Suite::Ristretto255 => {
-            let points = elements
-                .map(|e| CompressedRistretto::from_slice(e).ok()?.decompress())
-                .collect();
-            let sum = horner(points, |acc: RistrettoPoint, c| c + acc * Scalar::from(id));
-            let share = Scalar::from_canonical_bytes(*share).into_option();
-            sum.zip(share)
-                .map(|(sum, share)| sum == RistrettoPoint::mul_base(&share))
-        }
-        Suite::Secp256k1 | Suite::Secp256k1Tr => {
-            let points = elements.map(secp256k1).collect();
-            let id = k256::Scalar::from(id);
-            let sum = horner(points, |acc: k256::ProjectivePoint, c| c + acc * id);
-            let share = k256::Scalar::from_repr((*share).into()).into_option();
-            sum.zip(share)
-                .map(|(sum, share)| sum == k256::ProjectivePoint::GENERATOR * share)
-        }
-    };
-    fits.unwrap_or(false)
-}
-
-fn edwards(bytes: &[u8]) -> Option<EdwardsPoint> {
-    let encoded = CompressedEdwardsY::from_slice(bytes).ok()?;
-    let point = encoded.decompress()?;
-    (point.compress() == encoded && point.is_torsion_free()).then_some(point)
-}
-
-fn secp256k1(bytes: &[u8]) -> Option<k256::ProjectivePoint> {
-    let encoded = k256::Sec1Point::from_bytes(bytes).ok()?;
-    let point = k256::AffinePoint::from_sec1_point(&encoded).into_option()?;
-    encoded.is_compressed().then(|| point.into())
+    crate::verify::share_fits(suite, commitments, index, share)
 }

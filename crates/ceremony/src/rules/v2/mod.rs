@@ -22,7 +22,7 @@
 //! * Ceremonies that have ended are archived and their slots used again.
 //!
 //! What is inside FROST messages is not checked here, but for lengths, addresses and a complained
-//! share; CGGMP and Corona messages are envelopes around bytes that nobody reads.
+//! share: that is [`verify`](crate::verify)'s. CGGMP and Corona messages are envelopes around bytes that nobody reads.
 //!
 //! The state is under one root: the hash of a header with size and root of six Merkle trees
 //! ([`merkle`]), whose proofs [`verifier`] checks alone.

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fieldspar_device::parse_bytes;
 
 use crate::bench::BenchArgs;
-use crate::ceremony::{bench as ceremony_bench, inspect, operate, replay_ops};
+use crate::ceremony::{bench as ceremony_bench, demo, inspect, operate, party, replay_ops, serve};
 use crate::whir::{
     demo::DemoArgs, export::ExportArgs, inspect::InspectArgs, plan::PlanArgs, prove::ProveArgs,
     verify::VerifyArgs,
@@ -164,8 +164,15 @@ pub(crate) enum CeremonyCommand {
     VerifyProof(inspect::VerifyProofArgs),
     /// Rebuild the state from a log alone
     Replay(inspect::ReplayArgs),
-    /// Write a snapshot, so that the next start is short
-    Compact(crate::ceremony::StoreArgs),
+    /// Make the log shorter: it begins with the state then
+    Compact(inspect::CompactArgs),
+    /// Serve the record over HTTP
+    Serve(Box<serve::ServeArgs>),
+    /// Take part in a ceremony
+    #[command(subcommand)]
+    Party(party::PartyCommand),
+    /// Run a FROST key generation and a signature, with the daemon and all parties in this process
+    Demo(demo::DemoArgs),
     /// Play a stream of operations of rules v1; with --json a line of counters and roots per round
     ReplayOps(replay_ops::ReplayOpsArgs),
     /// Measure the rules
@@ -191,6 +198,9 @@ impl CeremonyCommand {
             Self::VerifyProof(_) => "ceremony verify-proof",
             Self::Replay(_) => "ceremony replay",
             Self::Compact(_) => "ceremony compact",
+            Self::Serve(_) => "ceremony serve",
+            Self::Party(party::PartyCommand::Run(_)) => "ceremony party run",
+            Self::Demo(_) => "ceremony demo",
             Self::ReplayOps(_) => "ceremony replay-ops",
             Self::Bench(_) => "ceremony bench",
         }
@@ -210,7 +220,12 @@ impl Command {
             Self::Devices
                 | Self::Completions { .. }
                 | Self::Man
-                | Self::Ceremony(CeremonyCommand::Key(_))
+                | Self::Ceremony(
+                    CeremonyCommand::Key(_)
+                        | CeremonyCommand::Serve(_)
+                        | CeremonyCommand::Party(_)
+                        | CeremonyCommand::Demo(_)
+                )
                 | Self::Whir(
                     WhirCommand::Verify(_)
                         | WhirCommand::Inspect(_)

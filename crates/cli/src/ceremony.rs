@@ -4,9 +4,12 @@
 pub(crate) mod bench;
 mod bench_v2;
 mod common;
+pub(crate) mod demo;
 pub(crate) mod inspect;
 pub(crate) mod operate;
+pub(crate) mod party;
 pub(crate) mod replay_ops;
+pub(crate) mod serve;
 
 use clap::ValueEnum;
 

@@ -144,6 +144,9 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
             CeremonyCommand::VerifyProof(args) => ceremony::inspect::verify_proof(args, context),
             CeremonyCommand::Replay(args) => ceremony::inspect::replay(args, context),
             CeremonyCommand::Compact(args) => ceremony::inspect::compact(args, context),
+            CeremonyCommand::Serve(args) => ceremony::serve::run(args, context),
+            CeremonyCommand::Party(verb) => ceremony::party::run(verb, context),
+            CeremonyCommand::Demo(args) => ceremony::demo::run(args, context),
         },
         Command::Whir(verb) => match verb {
             WhirCommand::Demo(args) => whir::demo::run(args, context),

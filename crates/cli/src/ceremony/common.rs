@@ -7,7 +7,7 @@ use clap::Args;
 use ed25519_dalek::SigningKey;
 use fieldspar_ceremony::hex;
 use fieldspar_ceremony::rules::v2::{Answer, Body, State, TreeName, verifier};
-use fieldspar_ceremony::store::{FileDisk, Reply, Store, StoreError};
+use fieldspar_ceremony::store::{Base, FileDisk, Reply, Store, StoreError};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Outcome};
@@ -89,6 +89,16 @@ impl OperatorArgs {
     }
 }
 
+/// What a shortened log goes on from.
+pub(super) fn base(base: &Base) -> Value {
+    json!({
+        "frame": base.frame,
+        "operations": base.operations,
+        "head": hex::encode(&base.head),
+        "root": hex::encode(&base.root),
+    })
+}
+
 /// Sizes and roots by tree, and the state's root.
 pub(super) fn roots(state: &mut State) -> (Value, Value) {
     let whole = state.root();
@@ -111,7 +121,7 @@ pub(super) fn roots(state: &mut State) -> (Value, Value) {
     (roots, counters)
 }
 
-fn fields_of(reply: &Reply) -> Value {
+pub(super) fn fields_of(reply: &Reply) -> Value {
     match reply {
         Reply::Answered(Answer::Accepted { id, again }) => {
             json!({"accepted": true, "id": hex::encode(id), "again": again})

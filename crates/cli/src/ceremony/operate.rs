@@ -190,11 +190,11 @@ pub(super) fn kind_name(kind: Kind) -> String {
     }
 }
 
-fn network_id(name: &str) -> [u8; 32] {
+pub(super) fn network_id(name: &str) -> [u8; 32] {
     keccak256(&[b"fieldspar.ceremony.network\0", name.as_bytes()].concat())
 }
 
-fn random() -> Result<[u8; 32], Failure> {
+pub(super) fn random() -> Result<[u8; 32], Failure> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|e| Failure::internal(format!("no randomness: {e}")))?;
     Ok(bytes)

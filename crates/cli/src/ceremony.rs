@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub(crate) mod bench;
+mod bench_live;
 mod bench_v2;
 mod common;
 pub(crate) mod demo;

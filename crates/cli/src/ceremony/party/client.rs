@@ -152,13 +152,24 @@ impl Client {
         })
     }
 
-    /// Status and JSON. Asks again while the daemon is busy; a connection that was closed in between
-    /// is made anew once.
+    /// Status and JSON.
     pub(crate) async fn ask(
         &mut self,
         path: &str,
         body: Option<Bytes>,
     ) -> Result<(u16, Value), Failure> {
+        let (status, bytes) = self.ask_bytes(path, body).await?;
+        let value = serde_json::from_slice(&bytes).map_err(|e| self.failed(e))?;
+        Ok((status, value))
+    }
+
+    /// Status and body. Asks again while the daemon is busy; a connection that was closed in between
+    /// is made anew once.
+    pub(crate) async fn ask_bytes(
+        &mut self,
+        path: &str,
+        body: Option<Bytes>,
+    ) -> Result<(u16, Vec<u8>), Failure> {
         let mut broken = false;
         for _ in 0..TRIES {
             let reused = self.sender.is_some();
@@ -177,8 +188,7 @@ impl Client {
                 sleep(Duration::from_secs(seconds.min(30))).await;
                 continue;
             }
-            let value = serde_json::from_slice(&got.body).map_err(|e| self.failed(e))?;
-            return Ok((got.status, value));
+            return Ok((got.status, got.body));
         }
         Err(self.failed("the daemon stays busy"))
     }

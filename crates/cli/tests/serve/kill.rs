@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use fieldspar_ceremony::rules::v2::{Answer, Operation};
 use fieldspar_ceremony::store::{FileDisk, Reply, Store, replay};
 
 use crate::common::{self, Folder};
-use crate::daemon::{Daemon, begin, body_of, message, new_store};
+use crate::daemon::{Daemon, Http, begin, body_of, message, new_store};
 
 /// Clients that send at the same time.
 const CLIENTS: u64 = 4;
@@ -28,9 +27,8 @@ fn random(seed: u64) -> impl FnMut(u64) -> u64 {
 
 /// Batches one after another until the daemon is gone: all that was sent, and how much of it was
 /// acknowledged.
-fn load(daemon: &Mutex<Daemon>, mut number: u64) -> (Vec<Operation>, usize) {
+fn load(mut http: Http, mut number: u64) -> (Vec<Operation>, usize) {
     let mut random = random(number + 1);
-    let mut http = daemon.lock().unwrap().client();
     let (mut sent, mut acknowledged) = (Vec::new(), 0);
     loop {
         let mut batch = Vec::new();
@@ -101,16 +99,16 @@ fn soak_ceremony_kill_under_load() {
             operations = 3;
         }
         let mut random = random(run + 77);
-        let daemon = Mutex::new(Daemon::start(&path, &["--snapshot-every", "50"]));
+        let mut daemon = Daemon::start(&path, &["--snapshot-every", "50"]);
         let sent: Vec<_> = thread::scope(|scope| {
             let clients: Vec<_> = (0..CLIENTS)
                 .map(|client| {
-                    let daemon = &daemon;
-                    scope.spawn(move || load(daemon, (run * CLIENTS + client) << 20))
+                    let http = daemon.client();
+                    scope.spawn(move || load(http, (run * CLIENTS + client) << 20))
                 })
                 .collect();
             thread::sleep(Duration::from_micros(2_000 + random(100_000)));
-            daemon.lock().unwrap().kill();
+            daemon.kill();
             clients.into_iter().map(|c| c.join().unwrap()).collect()
         });
         acknowledged += sent.iter().map(|(_, a)| a).sum::<usize>();

@@ -102,14 +102,14 @@ impl Store<FileDisk> {
     /// There is one, or the folder cannot be written.
     pub fn create(folder: &Path, genesis: Genesis) -> Result<Self, StoreError> {
         std::fs::create_dir_all(folder).map_err(StoreError::io("create the folder"))?;
-        let lock = lock(folder)?;
-        let path = folder.join(LOG);
+        // Nobody else can make it too.
         let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create_new(true)
-            .open(&path)
+            .open(folder.join(LOG))
             .map_err(StoreError::io("create the log"))?;
+        let lock = lock(folder)?;
         let log = Log::create(FileDisk::new(file), genesis)?;
         sync_folder(folder)?;
         Ok(Self {

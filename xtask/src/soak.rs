@@ -32,7 +32,7 @@ enum How {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     Part {
         name: "params",
         what: "random parameter sets: same bytes as p3-whir, each verifier takes the other's proof",
@@ -67,6 +67,12 @@ const PARTS: [Part; 9] = [
         name: "ceremony-log",
         what: "logs cut and flipped at every byte, crashes and full disks at every step; bits a byte",
         count: 8,
+        how: How::Tests,
+    },
+    Part {
+        name: "ceremony-sign",
+        what: "signatures by FROST parties over the daemon: accepted by another library",
+        count: 10_000,
         how: How::Tests,
     },
     Part {

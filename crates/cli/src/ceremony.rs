@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod inspect;
 pub(crate) mod operate;
 pub(crate) mod party;
+mod place;
 pub(crate) mod replay_ops;
 pub(crate) mod serve;
 

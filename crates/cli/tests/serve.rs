@@ -41,7 +41,7 @@ fn a_record_over_http_from_its_beginning_to_a_proof() {
         3
     );
     let (id, begun) = begin(0);
-    assert_eq!(http.submit(&[begun.clone()])[0]["again"], false);
+    assert_eq!(http.submit(std::slice::from_ref(&begun))[0]["again"], false);
     assert_eq!(http.submit(&[begun])[0]["accepted"], false);
     let path = format!("/v2/ceremonies/{}", hex::encode(&id));
     let value = http.get(&path);
@@ -286,4 +286,41 @@ fn requests_in_flight_are_finished_when_it_stops() {
     let last = daemon.ended();
     assert_eq!(last["operations"], 259);
     assert_eq!(last["why"], "SIGINT");
+}
+
+/// A disk on which no file grows beyond some mebibytes: the daemon says so once, stops, and what it
+/// acknowledged is there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_stops_it_and_loses_nothing() {
+    let folder = Folder::new();
+    let store = folder.name("record");
+    new_store(&store);
+    let batches = (0..40).map(|n| {
+        let (id, begun) = begin(n);
+        [begun, message(id, 0, 131_072), message(id, 1, 131_072)]
+    });
+    let mut daemon = Daemon::limited(&store, 4 << 10);
+    let mut http = daemon.client();
+    let mut acknowledged = 0;
+    for batch in batches {
+        match http.ask("POST", "/v2/operations", Some(&body_of(&batch))) {
+            reply if reply.status == 200 => acknowledged += 1,
+            reply => {
+                assert_eq!(reply.status, 500);
+                break;
+            }
+        }
+    }
+    assert!((1..40).contains(&acknowledged), "{acknowledged}");
+    assert_eq!(daemon.code(), Some(3));
+    drop(daemon);
+    let daemon = Daemon::start(&store, &[]);
+    let mut http = daemon.client();
+    let found = http.get("/v2/ceremonies?limit=100")["ceremonies"]
+        .as_array()
+        .unwrap()
+        .len();
+    assert!(found == acknowledged || found == acknowledged + 1);
+    daemon.stop("TERM");
 }

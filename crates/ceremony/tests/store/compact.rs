@@ -103,7 +103,7 @@ fn the_power_goes_while_the_shorter_log_is_written() {
         // The store goes on with its own log either way.
         assert!(!store.tick(1).unwrap().is_accepted());
         let mut random = random(dies_at as u64 + 9);
-        let image = disk.after_the_crash(|| random() % 2 == 0);
+        let image = disk.after_the_crash(|| random().is_multiple_of(2));
         if written.is_err() {
             assert!(dies_at < 3);
             continue;

@@ -14,6 +14,8 @@ use crate::context::{Context, Outcome};
 use crate::failure::Failure;
 use crate::json;
 
+use super::place::PlaceArgs;
+
 /// Where the record is.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
@@ -26,7 +28,7 @@ pub(crate) struct StoreArgs {
 #[derive(Debug, Args)]
 pub(crate) struct OperatorArgs {
     #[command(flatten)]
-    pub(super) store: StoreArgs,
+    pub(super) place: PlaceArgs,
     /// The operator's secret key, made by `ceremony key`
     #[arg(long, value_name = "FILE")]
     pub(super) operator_key: PathBuf,
@@ -82,10 +84,9 @@ impl OperatorArgs {
     /// Signs, submits and says what came of it.
     pub(super) fn operate(&self, body: Body, context: &Context) -> Result<Outcome, Failure> {
         let key = read_key(&self.operator_key)?;
-        let mut store = self.store.open(context)?;
-        let network = store.state().genesis().network;
-        let reply = store.submit_one(body.sign(&network, &key))?;
-        Ok(answered(&mut store, &[reply]))
+        let mut place = self.place.open(context)?;
+        let network = place.network()?;
+        place.submit(vec![body.sign(&network, &key)])
     }
 }
 
@@ -135,12 +136,16 @@ pub(super) fn fields_of(reply: &Reply) -> Value {
     }
 }
 
-/// What a verb that changes the state says; of several operations each has its own answer, and the
-/// verb's is yes if all are accepted.
+/// What a verb that changes a record in a folder says.
 pub(super) fn answered(store: &mut Store<FileDisk>, replies: &[Reply]) -> Outcome {
     let (roots, _) = roots(store.state_mut());
-    let answers: Vec<Value> = replies.iter().map(fields_of).collect();
-    let accepted = replies.iter().all(Reply::is_accepted);
+    said(replies.iter().map(fields_of).collect(), roots)
+}
+
+/// What a verb that changes the state says; of several operations each has its own answer, and the
+/// verb's is yes if all are accepted.
+pub(super) fn said(answers: Vec<Value>, roots: Value) -> Outcome {
+    let accepted = answers.iter().all(|answer| answer["accepted"] == true);
     let mut text = String::new();
     for answer in &answers {
         text.push_str(&match (answer["id"].as_str(), answer["reason"].as_str()) {

@@ -63,6 +63,9 @@ pub(crate) struct DemoArgs {
     /// What is signed
     #[arg(long, default_value = "Fieldspar")]
     message: String,
+    /// How many messages are signed, one after another; all but the first have a number behind them
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    signatures: u32,
     /// Keep record and shares in this folder, which is made
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
@@ -209,11 +212,13 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure
     Ok(outcome(args, &played, &root))
 }
 
-/// What a demonstration shows.
+/// What a demonstration shows: the first signature, and how many of all were good.
 struct Played {
     key: Done,
     signature: Vec<u8>,
     verified: Option<(bool, &'static str)>,
+    /// Signatures that nobody refused.
+    accepted: u32,
     keygen_ms: f64,
     sign_ms: f64,
 }
@@ -239,34 +244,55 @@ fn play(args: &DemoArgs, stage: &mut Stage) -> Result<Played, Failure> {
     let keygen_ms = json::ms(begin.elapsed());
     let key = keys.into_iter().next();
     let key = key.ok_or_else(|| Failure::internal("no party has a key"))?;
-    // The last ones, so that places and indices differ.
-    let signers = &everyone[usize::from(args.parties - args.threshold)..];
     let bad = |e: hex::HexError| Failure::internal(e.to_string());
     let mut key_id = [0; 32];
     hex::decode(&key.key, &mut key_id).map_err(bad)?;
-    let begin = Instant::now();
-    let sign = Begin {
-        kind: Kind::FrostSign(suite),
-        salt: random()?,
-        threshold: args.threshold,
-        participants: signers.to_vec(),
-        deadlines: vec![1, 2],
-        key: key_id,
-        message: args.message.clone().into_bytes(),
-    };
-    let signed = stage.play(sign, signers)?;
-    let sign_ms = json::ms(begin.elapsed());
-    let signature = signed.into_iter().find_map(|done| done.signature);
-    let signature = signature.ok_or_else(|| Failure::internal("no signer has a signature"))?;
     let group_key = hex_bytes(&key.group_key).map_err(bad)?;
-    let verified = independent(suite, &group_key, args.message.as_bytes(), &signature);
-    Ok(Played {
+    let begin = Instant::now();
+    let mut played = Played {
         key,
-        signature,
-        verified,
+        signature: Vec::new(),
+        verified: None,
+        accepted: 0,
         keygen_ms,
-        sign_ms,
-    })
+        sign_ms: 0.0,
+    };
+    for number in 0..args.signatures {
+        let mut message = args.message.clone().into_bytes();
+        if number > 0 {
+            message.extend(format!(" {number}").into_bytes());
+        }
+        // Other signers each time, at first the last ones, so that places and indices differ.
+        let first = usize::from(args.parties - args.threshold) + number as usize;
+        let mut signers: Vec<u32> = everyone
+            .iter()
+            .copied()
+            .cycle()
+            .skip(first)
+            .take(args.threshold.into())
+            .collect();
+        signers.sort_unstable();
+        let sign = Begin {
+            kind: Kind::FrostSign(suite),
+            salt: random()?,
+            threshold: args.threshold,
+            participants: signers.clone(),
+            deadlines: vec![1, 2],
+            key: key_id,
+            message: message.clone(),
+        };
+        let signed = stage.play(sign, &signers)?;
+        let signature = signed.into_iter().find_map(|done| done.signature);
+        let signature = signature.ok_or_else(|| Failure::internal("no signer has a signature"))?;
+        let verified = independent(suite, &group_key, &message, &signature);
+        played.accepted += u32::from(verified.is_none_or(|(good, _)| good));
+        if number == 0 {
+            played.signature = signature;
+            played.verified = verified;
+        }
+    }
+    played.sign_ms = json::ms(begin.elapsed()) / f64::from(args.signatures);
+    Ok(played)
 }
 
 /// The root of the record, from its log alone, with every signature verified.
@@ -290,15 +316,18 @@ fn outcome(args: &DemoArgs, played: &Played, root: &[u8; 32]) -> Outcome {
     let text = format!(
         "{kind}, {} of {}\nkey generation  {} ms, three rounds\ngroup key       {}\n\
          signing         {} ms, two rounds\nsignature       {signature}\n                {by}\n\
+         accepted        {} of {}\n\
          state root      {}\n                the log, played again with every signature verified, has it too\n",
         args.threshold,
         args.parties,
         played.keygen_ms,
         played.key.group_key,
         played.sign_ms,
+        played.accepted,
+        args.signatures,
         hex::encode(root),
     );
-    let accepted = played.verified.is_none_or(|(good, _)| good);
+    let accepted = played.accepted == args.signatures;
     let fields = json!({
         "kind": kind,
         "parties": args.parties,
@@ -308,6 +337,8 @@ fn outcome(args: &DemoArgs, played: &Played, root: &[u8; 32]) -> Outcome {
         "message": hex::encode(args.message.as_bytes()),
         "signature": signature,
         "valid": accepted,
+        "signatures": args.signatures,
+        "signatures_accepted": played.accepted,
         "verified_by": played.verified.map(|(_, library)| library),
         "keygen_ms": played.keygen_ms,
         "sign_ms": played.sign_ms,

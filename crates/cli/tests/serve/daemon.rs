@@ -23,13 +23,35 @@ pub struct Daemon {
 
 impl Daemon {
     pub fn start(store: &str, flags: &[&str]) -> Self {
-        let mut child = common::command()
+        let mut command = common::command();
+        command
             .args(["ceremony", "serve", "--json", "--store", store])
             .args(["--listen", "127.0.0.1:0", "--clock", "manual"])
-            .args(flags)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+            .args(flags);
+        Self::of(command)
+    }
+
+    /// Whose files have at most so many KiB; writing more is an error, as on a full disk.
+    pub fn limited(store: &str, kib: u32) -> Self {
+        let mut command = Command::new("bash");
+        let program = env!("CARGO_BIN_EXE_fieldspar");
+        let line = format!("trap '' XFSZ; ulimit -f {kib}; exec \"$@\"");
+        command
+            .args(["-c", &line, "bash", program, "ceremony", "serve", "--json"])
+            .args([
+                "--store",
+                store,
+                "--listen",
+                "127.0.0.1:0",
+                "--clock",
+                "manual",
+            ])
+            .stderr(Stdio::null());
+        Self::of(command)
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
@@ -69,6 +91,11 @@ impl Daemon {
         let status = self.child.wait().unwrap();
         assert!(status.success(), "{status} {rest}");
         serde_json::from_str(&rest).unwrap()
+    }
+
+    /// Waits until it has ended; the exit code.
+    pub fn code(&mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
     }
 
     /// The most memory that it ever had, in MiB.

@@ -2,6 +2,8 @@
 
 use std::process::{Child, Stdio};
 
+use ed25519_dalek::SigningKey;
+use fieldspar_ceremony::rules::v2::{Body, Contribution, Kind, Suite};
 use serde_json::Value;
 
 use crate::common::{Folder, command, fieldspar};
@@ -33,6 +35,9 @@ fn a_demonstration_in_one_command() {
     }
     fieldspar(&["ceremony", "demo", "--parties", "3", "--threshold", "4"]).exits(2);
 }
+
+/// Another certificate than the daemon's.
+const STRANGE: &[u8] = include_bytes!("strange.pem");
 
 /// A record with two members, whose daemon speaks TLS.
 struct World {
@@ -83,13 +88,24 @@ impl World {
         }
     }
 
-    /// Begins a ceremony while nobody serves the record; its id.
+    /// Where the record is: behind the daemon, if there is one.
+    fn place(&self) -> Vec<&str> {
+        match &self.daemon {
+            None => vec!["--store", &self.store],
+            Some(daemon) => vec!["--server", &daemon.url, "--ca", &self.authority],
+        }
+    }
+
+    /// Begins a ceremony; its id.
     fn begin(&self, kind: &str, deadlines: &str, more: &[&str]) -> String {
         let operator = self.folder.name("operator.key");
-        let words = ["begin", "--store", &self.store, "--operator-key", &operator];
+        let words = ["begin", "--operator-key", &operator];
         let shape = ["--threshold", "2", "--participants", "0,1", "--kind", kind];
-        let words = [&words[..], &shape, &["--deadlines", deadlines], more].concat();
-        text(&ceremony(&words), "id")
+        let rest = ["--deadlines", deadlines];
+        text(
+            &ceremony(&[&words[..], &self.place(), &shape, &rest, more].concat()),
+            "id",
+        )
     }
 
     fn serve(&mut self) {
@@ -100,7 +116,6 @@ impl World {
 
     fn party(&self, index: usize, id: &str, more: &[&str]) -> Child {
         let daemon = self.daemon.as_ref().unwrap();
-        assert!(daemon.url.starts_with("https://"));
         let key = self.folder.name(&format!("{index}.key"));
         let secrets = self.folder.name(&format!("{index}.share"));
         let mut command = command();
@@ -114,10 +129,13 @@ impl World {
                 &daemon.url,
             ])
             .args(["--party-key", &key, "--secrets", &secrets, "--ceremony", id])
-            .args(["--ca", &self.authority, "--wait", "30"])
+            .args(["--wait", "30"])
             .args(more)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        if daemon.url.starts_with("https://") {
+            command.args(["--ca", &self.authority]);
+        }
         command.spawn().unwrap()
     }
 
@@ -158,12 +176,10 @@ fn parties_make_a_key_and_sign_over_tls() {
     // A share is never written over, and whoever has another roster in hand does not take part.
     let code = |child: Child| child.wait_with_output().unwrap().status.code();
     assert_eq!(code(world.party(0, &id, &[])), Some(3));
-    world.stop();
 
     let message = "00ff17";
     let sign = ["--key", &key, "--message", message];
     let signing = world.begin("frost-sign-ed25519", "1,2", &sign);
-    world.serve();
     // Not what this party is willing to sign; it has said nothing, so that it can still sign.
     assert_eq!(
         code(world.party(0, &signing, &["--message", "00"])),
@@ -172,21 +188,139 @@ fn parties_make_a_key_and_sign_over_tls() {
     let signed = world.all(&signing, &["--message", message]);
     let signature = text(&signed[0], "signature");
     assert_eq!(signed[1]["signature"], signature.as_str());
-    let bytes = |hex: &str| {
-        let mut bytes = vec![0; hex.len() / 2];
-        fieldspar_ceremony::hex::decode(hex, &mut bytes).unwrap();
-        bytes
-    };
     let public = ed25519_dalek::VerifyingKey::try_from(&bytes(&group_key)[..]).unwrap();
     let signature = ed25519_dalek::Signature::from_slice(&bytes(&signature)).unwrap();
     public.verify_strict(&bytes(message), &signature).unwrap();
     assert!(public.verify_strict(b"another", &signature).is_err());
-    world.stop();
+    // Another roster than the coordinator's.
     let other = world
         .folder
         .write("other", format!("{}\n", "0".repeat(64)).as_bytes());
     let id = world.begin("frost-keygen-ed25519", "4,5,6", &[]);
-    world.serve();
     std::fs::remove_file(world.folder.path("0.share")).unwrap();
     assert_eq!(code(world.party(0, &id, &["--roster", &other])), Some(3));
+    // The operator's other verbs work over the daemon too.
+    let operator = world.folder.name("operator.key");
+    let by = [&world.place()[..], &["--operator-key", &operator]].concat();
+    let third = text(
+        &ceremony(&["key", &world.folder.name("2.key")]),
+        "public_key",
+    );
+    assert_eq!(
+        ceremony(&[&["roster", "add"], &by[..], &[&third]].concat())["accepted"],
+        true
+    );
+    assert_eq!(
+        ceremony(&[&["cancel"], &by[..], &[&id]].concat())["accepted"],
+        true
+    );
+    // Whom it does not know, a client does not trust.
+    let key = world.folder.name("1.key");
+    let daemon = world.daemon.as_ref().unwrap();
+    let strange = world.folder.write("strange.pem", STRANGE);
+    let words = [
+        "party",
+        "run",
+        "--server",
+        &daemon.url,
+        "--party-key",
+        &key,
+        "--secrets",
+        "x",
+    ];
+    for ca in [vec![], vec!["--ca", strange.as_str()]] {
+        let run = fieldspar(&[&["ceremony"], &words[..], &["--ceremony", &id], &ca].concat());
+        assert!(matches!(run.code, Some(2 | 3)), "{}", run.stderr);
+    }
+    world.stop();
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let mut bytes = vec![0; hex.len() / 2];
+    fieldspar_ceremony::hex::decode(hex, &mut bytes).unwrap();
+    bytes
+}
+
+/// A party whose packages do not open: the honest one complains, and the record names who lied.
+#[test]
+fn a_bad_share_is_complained_of_and_its_sender_named() {
+    let mut world = World::new();
+    let id = world.begin("frost-keygen-secp256k1", "1,2,3", &[]);
+    // Without TLS, for the client here speaks none.
+    world.daemon = Some(Daemon::start(&world.store, &[]));
+    let daemon = world.daemon.as_ref().unwrap();
+    let honest = world.party(0, &id, &[]);
+    let mut http = daemon.client();
+    let secret = std::fs::read_to_string(world.folder.path("1.key")).unwrap();
+    let key = SigningKey::from_bytes(&bytes(secret.trim()).try_into().unwrap());
+    let network = http.get("/v2/network")["network"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let network = bytes(&network).try_into().unwrap();
+    let mut say = |round: u8, payload: Vec<u8>| {
+        let contribution = Contribution {
+            ceremony: bytes(&id).try_into().unwrap(),
+            kind: Kind::FrostKeygen(Suite::Secp256k1),
+            round,
+            index: 1,
+            payload,
+        };
+        let operation = Body::Contribute(contribution).sign(&network, &key);
+        let answers = http.submit(&[operation]);
+        assert_eq!(answers[0]["accepted"], true, "{}", answers[0]);
+    };
+    type Suite256 = frost_secp256k1::Secp256K1Sha256;
+    let identifier = frost_core::Identifier::<Suite256>::try_from(2).unwrap();
+    let rng = rand_core::OsRng;
+    let (_, package) = frost_core::keys::dkg::part1(identifier, 2, 2, rng).unwrap();
+    let mut first = [9; 32].to_vec();
+    for element in package.commitment().serialize().unwrap() {
+        first.extend(element);
+    }
+    first.extend(package.proof_of_knowledge().serialize().unwrap());
+    say(0, first);
+    let path = format!("/v2/ceremonies/{id}");
+    let mut watch = daemon.client();
+    let transcript = loop {
+        let value = watch.get(&path);
+        if value["round"] == 1 {
+            break bytes(value["transcript"].as_str().unwrap());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let package = [&[1, 0, 0, 0][..], &[5; 80]].concat();
+    say(1, [transcript, package].concat());
+    let output = honest.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("party 1 sent a bad share"), "{error}");
+    let value = watch.get(&path);
+    assert_eq!(
+        (&value["status"], &value["culprit"]),
+        (&"aborted".into(), &1.into())
+    );
+    assert!(!world.folder.path("0.share").exists());
+}
+
+/// Signatures by real parties over the daemon, each checked by a library that did not make it.
+#[test]
+fn soak_ceremony_sign_many() {
+    let count = std::env::var("FIELDSPAR_SOAK_CEREMONY_SIGN");
+    let count: u32 = count.ok().and_then(|c| c.parse().ok()).unwrap_or(20);
+    for suite in ["ed25519", "secp256k1-tr"] {
+        let each = (count / 2).to_string();
+        let words = [
+            "demo",
+            "--suite",
+            suite,
+            "--parties",
+            "4",
+            "--threshold",
+            "3",
+        ];
+        let shown = ceremony(&[&words[..], &["--signatures", &each]].concat());
+        assert_eq!(shown["signatures_accepted"], count / 2, "{shown}");
+        assert!(shown["verified_by"].is_string());
+    }
 }

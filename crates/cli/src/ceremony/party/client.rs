@@ -233,22 +233,28 @@ impl Waiting {
         }
     }
 
+    /// Sends operations; the answer of each.
+    pub(crate) fn submit_all(&mut self, operations: &[Operation]) -> Result<Vec<Value>, Failure> {
+        let path = "/v2/operations";
+        match self.ask(path, Some(operations_body(operations)))? {
+            (200, mut value) => match value["answers"].take() {
+                Value::Array(answers) if answers.len() == operations.len() => Ok(answers),
+                _ => Err(Failure::input("the daemon does not answer each operation")),
+            },
+            (status, value) => Err(refused(path, status, &value)),
+        }
+    }
+
     /// Sends one operation; the id that it is accepted under.
     pub(crate) fn submit(&mut self, operation: &Operation) -> Result<String, Failure> {
-        let path = "/v2/operations";
-        let body = operations_body(std::slice::from_ref(operation));
-        match self.ask(path, Some(body))? {
-            (200, value) => {
-                let answer = &value["answers"][0];
-                match (answer["id"].as_str(), answer["reason"].as_str()) {
-                    (Some(id), _) => Ok(id.into()),
-                    (None, reason) => Err(Failure::input(format!(
-                        "the coordinator rejects it: {}",
-                        reason.unwrap_or("without a reason")
-                    ))),
-                }
-            }
-            (status, value) => Err(refused(path, status, &value)),
+        let answers = self.submit_all(std::slice::from_ref(operation))?;
+        let answer = answers.first().unwrap_or(&Value::Null);
+        match (answer["id"].as_str(), answer["reason"].as_str()) {
+            (Some(id), _) => Ok(id.into()),
+            (None, reason) => Err(Failure::input(format!(
+                "the coordinator rejects it: {}",
+                reason.unwrap_or("without a reason")
+            ))),
         }
     }
 }

@@ -41,6 +41,7 @@ use api::Shared;
 use body::Budget;
 use connection::Patiences;
 use metrics::Metrics;
+pub(crate) use request::MOST;
 pub(crate) use writer::Clock;
 use writer::{Settings, Thread, Writer};
 

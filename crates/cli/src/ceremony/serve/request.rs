@@ -14,7 +14,7 @@ use super::view::Page;
 use crate::ceremony::common::hex_bytes;
 
 /// The most operations of one body.
-const MOST: usize = 256;
+pub(crate) const MOST: usize = 256;
 
 /// The most entries of a list in one answer.
 const PAGE: usize = 1000;

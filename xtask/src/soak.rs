@@ -32,7 +32,7 @@ enum How {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 12] = [
     Part {
         name: "params",
         what: "random parameter sets: same bytes as p3-whir, each verifier takes the other's proof",
@@ -67,6 +67,30 @@ const PARTS: [Part; 8] = [
         name: "ceremony-signatures",
         what: "signatures of frost-core's parties, all suites together: each accepted by the independent verifiers",
         count: 10_000,
+        how: How::Tests,
+    },
+    Part {
+        name: "ceremony-kill",
+        what: "kill -9 of the daemon under load, and of compactions: nothing acknowledged is lost",
+        count: 1000,
+        how: How::Tests,
+    },
+    Part {
+        name: "ceremony-log",
+        what: "logs cut and flipped at every byte, crashes and full disks at every step; bits a byte",
+        count: 8,
+        how: How::Tests,
+    },
+    Part {
+        name: "ceremony-parties",
+        what: "signatures by FROST parties over the daemon: accepted by another library",
+        count: 10_000,
+        how: How::Tests,
+    },
+    Part {
+        name: "ceremony-load",
+        what: "clients at once on loopback, most of them bad, for 30 s",
+        count: 200,
         how: How::Tests,
     },
     Part {
@@ -174,6 +198,11 @@ fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or("?").to_owned()
 }
 
+/// A part's name as it stands in the names of tests and variables.
+fn word(name: &str) -> String {
+    name.replace('-', "_")
+}
+
 /// Runs one part and gives its record.
 fn run_part(context: &Context, facts: &Facts, part: &Part, count: Option<u64>) -> Result<Value> {
     let count = count.unwrap_or(part.count);
@@ -181,8 +210,7 @@ fn run_part(context: &Context, facts: &Facts, part: &Part, count: Option<u64>) -
     let (started, clock) = (record::now(), Instant::now());
     let mut command = match part.how {
         How::Tests => {
-            let name = part.name.replace('-', "_");
-            let variable = format!("FIELDSPAR_SOAK_{}", name.to_uppercase());
+            let variable = format!("FIELDSPAR_SOAK_{}", word(part.name).to_uppercase());
             let mut command = context.cargo();
             command
                 .env("FIELDSPAR_EXPECT", facts.expect())
@@ -190,7 +218,7 @@ fn run_part(context: &Context, facts: &Facts, part: &Part, count: Option<u64>) -
                 .args(["test", "--workspace", "--locked", "--profile", PROFILE])
                 // Not the documentation's examples.
                 .args(["--lib", "--bins", "--tests"])
-                .arg(format!("soak_{name}"))
+                .arg(format!("soak_{}", word(part.name)))
                 .args(["--", "--include-ignored"]);
             command
         }

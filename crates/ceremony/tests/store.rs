@@ -2,146 +2,16 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
-use std::cell::RefCell;
-use std::io;
-use std::rc::Rc;
+#[path = "store/compact.rs"]
+mod compact;
+#[path = "store/sim.rs"]
+mod sim;
 
 use fieldspar_ceremony::rules::v2::{Body, Operation, scenario};
-use fieldspar_ceremony::store::{
-    Disk, FileDisk, Reply, Snapshot, Snapshots, Store, StoreError, replay,
-};
+use fieldspar_ceremony::store::{FileDisk, Reply, Snapshot, Snapshots, Store, StoreError, replay};
+use sim::Sim;
 
 type Digest = [u8; 32];
-
-#[derive(Clone, Debug)]
-enum Change {
-    Write(u64, Vec<u8>),
-    Truncate(u64),
-}
-
-/// A disk whose unsynced changes are lost in part when the power goes.
-#[derive(Clone, Debug, Default)]
-struct Sim(Rc<RefCell<Inner>>);
-
-#[derive(Clone, Debug, Default)]
-struct Inner {
-    durable: Vec<u8>,
-    pending: Vec<Change>,
-    /// Changes and syncs so far.
-    steps: usize,
-    /// The step at which the power goes.
-    dies_at: Option<usize>,
-    /// No byte is written at or behind this place; what fits of a write is.
-    full_at: Option<u64>,
-}
-
-const SECTOR: usize = 64;
-
-fn apply(image: &mut Vec<u8>, change: &Change) {
-    match change {
-        Change::Write(at, bytes) => {
-            let at = *at as usize;
-            if image.len() < at + bytes.len() {
-                image.resize(at + bytes.len(), 0);
-            }
-            image[at..at + bytes.len()].copy_from_slice(bytes);
-        }
-        Change::Truncate(len) => image.resize(*len as usize, 0),
-    }
-}
-
-impl Inner {
-    fn view(&self) -> Vec<u8> {
-        let mut image = self.durable.clone();
-        self.pending
-            .iter()
-            .for_each(|change| apply(&mut image, change));
-        image
-    }
-
-    fn step(&mut self) -> io::Result<()> {
-        if self.dies_at.is_some_and(|at| self.steps >= at) {
-            return Err(io::Error::other("the power is gone"));
-        }
-        self.steps += 1;
-        Ok(())
-    }
-}
-
-impl Sim {
-    fn holding(bytes: Vec<u8>) -> Self {
-        Self(Rc::new(RefCell::new(Inner {
-            durable: bytes,
-            ..Inner::default()
-        })))
-    }
-
-    /// What is on the disk after the power went: of the unsynced writes any sectors, in any order,
-    /// as `chance` says.
-    fn after_the_crash(&self, mut chance: impl FnMut() -> bool) -> Vec<u8> {
-        let inner = self.0.borrow();
-        let mut image = inner.durable.clone();
-        for change in &inner.pending {
-            match change {
-                Change::Truncate(_) if chance() => apply(&mut image, change),
-                Change::Truncate(_) => {}
-                Change::Write(at, bytes) => {
-                    for (i, sector) in bytes.chunks(SECTOR).enumerate() {
-                        if chance() {
-                            let at = at + (i * SECTOR) as u64;
-                            apply(&mut image, &Change::Write(at, sector.to_vec()));
-                        }
-                    }
-                }
-            }
-        }
-        image
-    }
-}
-
-impl Disk for Sim {
-    fn len(&mut self) -> io::Result<u64> {
-        Ok(self.0.borrow().view().len() as u64)
-    }
-
-    fn read(&mut self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let view = self.0.borrow().view();
-        let rest = view.get(at as usize..).unwrap_or_default();
-        let len = rest.len().min(buffer.len());
-        buffer[..len].copy_from_slice(&rest[..len]);
-        Ok(len)
-    }
-
-    fn write(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut inner = self.0.borrow_mut();
-        inner.step()?;
-        let room = inner.full_at.map_or(bytes.len(), |full| {
-            (full.saturating_sub(at) as usize).min(bytes.len())
-        });
-        inner
-            .pending
-            .push(Change::Write(at, bytes[..room].to_vec()));
-        match room == bytes.len() {
-            true => Ok(()),
-            false => Err(io::Error::from(io::ErrorKind::StorageFull)),
-        }
-    }
-
-    fn truncate(&mut self, len: u64) -> io::Result<()> {
-        let mut inner = self.0.borrow_mut();
-        inner.step()?;
-        inner.pending.push(Change::Truncate(len));
-        Ok(())
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        let mut inner = self.0.borrow_mut();
-        inner.step()?;
-        inner.durable = inner.view();
-        inner.pending.clear();
-        Ok(())
-    }
-}
 
 /// A small run in batches: a roster, ceremonies, messages, an equivocation, time.
 fn batches() -> Vec<Vec<Operation>> {
@@ -192,6 +62,14 @@ fn recovered(image: Vec<u8>, prefixes: &[(u64, Digest)]) -> usize {
     prefix
 }
 
+/// How many outcomes of a crash are looked at for each of its moments.
+fn seeds() -> u64 {
+    match std::env::var_os("FIELDSPAR_SOAK_CEREMONY_LOG") {
+        Some(_) => 1000,
+        None => 40,
+    }
+}
+
 fn random(seed: u64) -> impl FnMut() -> u64 {
     let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
@@ -203,7 +81,7 @@ fn random(seed: u64) -> impl FnMut() -> u64 {
 }
 
 #[test]
-fn the_power_goes_at_every_step() {
+fn soak_ceremony_log_the_power_goes_at_every_step() {
     let prefixes = prefixes();
     let mut steps = 0;
     for dies_at in 0.. {
@@ -225,7 +103,7 @@ fn the_power_goes_at_every_step() {
             }
         }
         steps = dies_at;
-        for seed in 0..40 {
+        for seed in 0..seeds() {
             let mut random = random(seed + 1);
             // Everything, nothing, and mixtures.
             let image = disk.after_the_crash(|| match seed {
@@ -252,10 +130,10 @@ fn the_power_goes_at_every_step() {
 }
 
 #[test]
-fn the_disk_is_full_at_every_byte() {
+fn soak_ceremony_log_the_disk_is_full_at_every_byte() {
     let prefixes = prefixes();
     let whole = whole();
-    for full_at in (0..whole.len() as u64).step_by(7) {
+    for full_at in (0..whole.len() as u64).step_by(if seeds() > 40 { 1 } else { 7 }) {
         let disk = Sim::default();
         disk.0.borrow_mut().full_at = Some(full_at);
         let Ok(mut store) = Store::on(disk.clone(), scenario::genesis()) else {
@@ -284,7 +162,7 @@ fn whole() -> Vec<u8> {
 }
 
 #[test]
-fn truncated_at_every_byte_it_is_a_prefix() {
+fn soak_ceremony_log_truncated_at_every_byte() {
     let (prefixes, whole) = (prefixes(), whole());
     let mut last = 0;
     for len in 0..=whole.len() {
@@ -302,12 +180,21 @@ fn truncated_at_every_byte_it_is_a_prefix() {
     assert_eq!(last, prefixes.len() - 1);
 }
 
+/// How many bits of every byte are flipped: all eight in a soak.
+fn bits() -> Vec<u32> {
+    let soak = std::env::var("FIELDSPAR_SOAK_CEREMONY_LOG");
+    match soak.ok().and_then(|count| count.parse().ok()) {
+        Some(count) => (0..8).take(count).collect(),
+        None => vec![0, 3, 7],
+    }
+}
+
 #[test]
-fn flipped_at_every_byte_it_is_an_error_or_a_prefix() {
+fn soak_ceremony_log_flipped_at_every_byte() {
     let (prefixes, whole) = (prefixes(), whole());
     let (mut errors, mut cut) = (0, 0);
     for at in 0..whole.len() {
-        for bit in [0, 3, 7] {
+        for bit in bits() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << bit;
             match Store::recover(Sim::holding(bytes.clone()), None) {

@@ -8,7 +8,8 @@ use fieldspar_device::parse_bytes;
 
 use crate::bench::BenchArgs;
 use crate::ceremony::{
-    bench as ceremony_bench, inspect, operate, replay_ops, verify as ceremony_verify,
+    bench as ceremony_bench, demo, inspect, operate, party, replay_ops, serve,
+    verify as ceremony_verify,
 };
 use crate::msm::{bench::MsmBenchArgs, generate::GenArgs, run::RunArgs};
 use crate::rpo::RpoCommand;
@@ -186,8 +187,15 @@ pub(crate) enum CeremonyCommand {
     Replay(inspect::ReplayArgs),
     /// Check a log again, with what is inside the messages, and name who is at fault
     VerifyTranscript(ceremony_verify::VerifyTranscriptArgs),
-    /// Write a snapshot, so that the next start is short
-    Compact(crate::ceremony::StoreArgs),
+    /// Make the log shorter: it begins with the state then
+    Compact(inspect::CompactArgs),
+    /// Serve the record over HTTP
+    Serve(Box<serve::ServeArgs>),
+    /// Take part in a ceremony
+    #[command(subcommand)]
+    Party(party::PartyCommand),
+    /// Run a FROST key generation and a signature, with the daemon and all parties in this process
+    Demo(demo::DemoArgs),
     /// Play a stream of operations of rules v1; with --json a line of counters and roots per round
     ReplayOps(replay_ops::ReplayOpsArgs),
     /// Measure the rules
@@ -214,6 +222,9 @@ impl CeremonyCommand {
             Self::Replay(_) => "ceremony replay",
             Self::VerifyTranscript(_) => "ceremony verify-transcript",
             Self::Compact(_) => "ceremony compact",
+            Self::Serve(_) => "ceremony serve",
+            Self::Party(party::PartyCommand::Run(_)) => "ceremony party run",
+            Self::Demo(_) => "ceremony demo",
             Self::ReplayOps(_) => "ceremony replay-ops",
             Self::Bench(_) => "ceremony bench",
         }
@@ -233,7 +244,12 @@ impl Command {
             Self::Devices
                 | Self::Completions { .. }
                 | Self::Man
-                | Self::Ceremony(CeremonyCommand::Key(_))
+                | Self::Ceremony(
+                    CeremonyCommand::Key(_)
+                        | CeremonyCommand::Serve(_)
+                        | CeremonyCommand::Party(_)
+                        | CeremonyCommand::Demo(_)
+                )
                 | Self::Whir(
                     WhirCommand::Verify(_)
                         | WhirCommand::Inspect(_)

@@ -2,13 +2,18 @@
 #![forbid(unsafe_code)]
 
 pub(crate) mod bench;
+mod bench_live;
 mod bench_v2;
 mod bench_verify;
 mod common;
+pub(crate) mod demo;
 pub(crate) mod inspect;
 pub(crate) mod operate;
+pub(crate) mod party;
+mod place;
 pub(crate) mod replay_ops;
 mod rival;
+pub(crate) mod serve;
 pub(crate) mod verify;
 
 use clap::ValueEnum;

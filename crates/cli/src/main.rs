@@ -148,6 +148,9 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
             CeremonyCommand::VerifyTranscript(args) => ceremony::verify::run(args, context),
             CeremonyCommand::Replay(args) => ceremony::inspect::replay(args, context),
             CeremonyCommand::Compact(args) => ceremony::inspect::compact(args, context),
+            CeremonyCommand::Serve(args) => ceremony::serve::run(args, context),
+            CeremonyCommand::Party(verb) => ceremony::party::run(verb, context),
+            CeremonyCommand::Demo(args) => ceremony::demo::run(args, context),
         },
         Command::Rpo(verb) => match verb {
             RpoCommand::Hash(args) => rpo::hash::run(args, context),

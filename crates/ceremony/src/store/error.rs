@@ -26,6 +26,9 @@ pub enum StoreError {
     /// The file begins with something else.
     #[error("no log of ceremonies: {0}")]
     Header(&'static str),
+    /// The state that a shortened log begins with is not what its header says.
+    #[error("the log's base is broken: {0}")]
+    Base(&'static str),
     /// A frame is broken and a good one follows, so that something acknowledged is lost.
     #[error("byte {at}: frame {frame} is broken, and there is more behind it")]
     Corrupt {
@@ -66,6 +69,9 @@ pub enum StoreError {
     /// A store without a place for snapshots.
     #[error("this store has no place for snapshots")]
     NoSnapshots,
+    /// A store that is in no folder.
+    #[error("this store is in no folder, where a shorter log could lie beside the old one")]
+    NoFolder,
     /// The database of the snapshots refused.
     #[error("snapshots: {0}")]
     Database(String),

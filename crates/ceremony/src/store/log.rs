@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! header  "fieldspar ceremony log 2\n" 25 | network 32 | operator 32 | keccak of these 32
+//!         or, in a log that was shortened, that of a base
 //! frame   length of the body 4 | body | keccak(hash before | length | body) 32
 //! body    number of operations 4 | (length 4 | operation)*
 //! ```
@@ -9,6 +10,9 @@
 //! A frame is written by one write and synced before the next, so at most the last one is torn.
 #![forbid(unsafe_code)]
 
+use std::time::{Duration, Instant};
+
+use super::base::{self, Base, Beginning};
 use super::disk::Disk;
 use super::error::StoreError;
 use crate::rules::v2::{Genesis, Operation};
@@ -33,11 +37,25 @@ pub struct Log<D> {
     end: u64,
     /// Bytes on the disk when it was opened.
     len: u64,
+    /// Where the frames begin.
+    start: u64,
+    /// What they go on from, in a log that was shortened.
+    base: Option<Base>,
     frames: u64,
     head: Digest,
+    spent: Spent,
     /// What was read ahead, from `window_at` on.
     window: Vec<u8>,
     window_at: u64,
+}
+
+/// Where the time of [`Log::append`] went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// Laying out, hashing and writing frames.
+    pub write: Duration,
+    /// Waiting until they were safe.
+    pub sync: Duration,
 }
 
 /// What lies at a place.
@@ -73,15 +91,53 @@ impl<D: Disk> Log<D> {
         disk.write(0, &header)
             .map_err(StoreError::io("write the log's header"))?;
         disk.sync().map_err(StoreError::io("sync the log"))?;
-        Ok(Self {
+        let len = HEADER as u64;
+        Ok(Self::starting(disk, len, len, None, head))
+    }
+
+    /// Writes a log that goes on from a state, on a disk that is empty; the state's bytes are those
+    /// that the base was made of.
+    ///
+    /// # Errors
+    ///
+    /// The disk is not empty or refuses.
+    pub fn create_on(
+        mut disk: D,
+        genesis: Genesis,
+        base: Base,
+        state: &[u8],
+    ) -> Result<Self, StoreError> {
+        if !disk.is_empty().map_err(StoreError::io("look at the log"))? {
+            return Err(StoreError::Header("there is something already"));
+        }
+        let header = base::header(&genesis, &base);
+        let start = (header.len() + state.len()) as u64;
+        disk.write(0, &header)
+            .and_then(|()| disk.write(header.len() as u64, state))
+            .map_err(StoreError::io("write the log's base"))?;
+        disk.sync().map_err(StoreError::io("sync the log"))?;
+        Ok(Self::starting(disk, start, start, Some(base), base.head))
+    }
+
+    const fn starting(disk: D, start: u64, len: u64, base: Option<Base>, head: Digest) -> Self {
+        Self {
             disk,
-            end: HEADER as u64,
-            len: HEADER as u64,
-            frames: 0,
+            end: start,
+            len,
+            start,
+            base,
+            frames: match &base {
+                Some(base) => base.frame,
+                None => 0,
+            },
             head,
+            spent: Spent {
+                write: Duration::ZERO,
+                sync: Duration::ZERO,
+            },
             window: Vec::new(),
             window_at: 0,
-        })
+        }
     }
 
     /// Reads the header.
@@ -91,13 +147,26 @@ impl<D: Disk> Log<D> {
     /// It is no header, or the disk refuses.
     pub fn open(mut disk: D) -> Result<(Self, Genesis), StoreError> {
         let len = disk.len().map_err(StoreError::io("look at the log"))?;
-        let mut header = [0; HEADER];
+        let mut header = [0; base::HEADER];
         let read = disk
             .read(0, &mut header)
             .map_err(StoreError::io("read the log"))?;
-        if read < HEADER {
-            return Err(StoreError::Header("it is shorter than a header"));
+        let header = &header[..read];
+        if let Some(found) = base::read_header(header)? {
+            let Beginning { genesis, base } = found;
+            let start = (base::HEADER as u64).checked_add(base.state_len);
+            // Compared with what is there before anything is read.
+            let Some(start) = start.filter(|&start| start <= len) else {
+                return Err(StoreError::Header("the base's state is cut off"));
+            };
+            return Ok((
+                Self::starting(disk, start, len, Some(base), base.head),
+                genesis,
+            ));
         }
+        let Some(header) = header.get(..HEADER) else {
+            return Err(StoreError::Header("it is shorter than a header"));
+        };
         let (told, hash) = header.split_at(HEADER - 32);
         if !told.starts_with(MAGIC) {
             return Err(StoreError::Header("it begins with other bytes"));
@@ -112,16 +181,37 @@ impl<D: Disk> Log<D> {
         };
         genesis.network.copy_from_slice(&told[25..57]);
         genesis.operator.copy_from_slice(&told[57..]);
-        let log = Self {
-            disk,
-            end: HEADER as u64,
-            len,
-            frames: 0,
-            head,
-            window: Vec::new(),
-            window_at: 0,
+        Ok((
+            Self::starting(disk, HEADER as u64, len, None, head),
+            genesis,
+        ))
+    }
+
+    /// What the frames go on from, in a log that was shortened.
+    #[must_use]
+    pub const fn base(&self) -> Option<&Base> {
+        self.base.as_ref()
+    }
+
+    /// The bytes of the base's state; their hash is right.
+    ///
+    /// # Errors
+    ///
+    /// It is another, or the disk refuses.
+    pub fn base_state(&mut self) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(base) = self.base else {
+            return Ok(None);
         };
-        Ok((log, genesis))
+        // No longer than the log, which was looked at when it was opened.
+        let mut state = vec![0; base.state_len as usize];
+        let read = self
+            .disk
+            .read(base::HEADER as u64, &mut state)
+            .map_err(StoreError::io("read the log's base"))?;
+        if read < state.len() || keccak256(&state) != base.state_hash {
+            return Err(StoreError::Base("its bytes have another hash"));
+        }
+        Ok(Some(state))
     }
 
     /// Goes to the end of a frame, whose number, place and hash are known. False if it is not there.
@@ -133,7 +223,7 @@ impl<D: Disk> Log<D> {
         &mut self,
         (frame, offset, head): (u64, u64, Digest),
     ) -> Result<bool, StoreError> {
-        if offset < HEADER as u64 || offset > self.len {
+        if offset < self.start || offset > self.len {
             return Ok(false);
         }
         let mut hash = [0; 32];
@@ -266,6 +356,7 @@ impl<D: Disk> Log<D> {
                 most: MAX_FRAME,
             });
         }
+        let begin = Instant::now();
         let mut frame = Vec::with_capacity(4 + body + 32);
         frame.extend((body as u32).to_le_bytes());
         frame.extend((operations.len() as u32).to_le_bytes());
@@ -278,7 +369,10 @@ impl<D: Disk> Log<D> {
         self.disk
             .write(self.end, &frame)
             .map_err(StoreError::io("write the log"))?;
+        let written = Instant::now();
         self.disk.sync().map_err(StoreError::io("sync the log"))?;
+        self.spent.write += written - begin;
+        self.spent.sync += written.elapsed();
         self.end += frame.len() as u64;
         self.len = self.end;
         self.head = hash;
@@ -286,7 +380,13 @@ impl<D: Disk> Log<D> {
         Ok(())
     }
 
-    /// Frames read or written.
+    /// Where the time of all appends went.
+    #[must_use]
+    pub const fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    /// Frames read or written, those before the base too.
     #[must_use]
     pub const fn frames(&self) -> u64 {
         self.frames

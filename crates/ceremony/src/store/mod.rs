@@ -8,24 +8,31 @@
 //! does not reach to a snapshot is an error. A frame that is broken at the end of the log was never acknowledged
 //! and is cut off; one that is broken with a good one behind it is an error, for something
 //! acknowledged is lost.
+//!
+//! [`Store::compact`] replaces the log by one that begins with the state and goes on from the hash of
+//! its last frame. Who reads that log trusts the state; [`Recovery::base`] says so.
 #![forbid(unsafe_code)]
 
+mod base;
+mod compact;
 mod disk;
 mod error;
 mod log;
 mod snapshot;
 
 use std::fs::{File, OpenOptions};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+pub use base::Base;
+pub use compact::Compaction;
 pub use disk::{Disk, FileDisk};
 pub use error::StoreError;
-pub use log::{Log, MAX_FRAME};
+pub use log::{Log, MAX_FRAME, Spent};
 pub use snapshot::{Snapshot, Snapshots};
 
-use crate::rules::v2::{Answer, Authentic, Body, Genesis, Operation, State};
+use crate::rules::v2::{Answer, Authentic, BadSignature, Body, Genesis, Operation, State};
 use crate::{Digest, keccak256};
 
 /// What [`Store::submit`] says of one operation.
@@ -58,11 +65,16 @@ pub struct Recovery {
     pub operations: u64,
     /// Bytes of an unacknowledged frame, cut off.
     pub torn_bytes: u64,
+    /// The state that the log begins with, in place of frames that are gone. It was trusted, unless
+    /// a snapshot behind it was.
+    pub base: Option<Base>,
 }
 
 /// Names in a store's folder.
 pub(crate) const LOG: &str = "log.fsl";
 const SNAPSHOTS: &str = "snapshots.redb";
+/// Held by the process that has the store open: the log itself may be replaced.
+const LOCK: &str = "lock";
 
 /// A state and its log.
 #[derive(Debug)]
@@ -72,6 +84,14 @@ pub struct Store<D> {
     snapshots: Option<Snapshots>,
     /// A write failed: the state is ahead of the disk.
     broken: bool,
+    folder: Option<Folder>,
+}
+
+/// Where a store lies, and the lock on it.
+#[derive(Debug)]
+struct Folder {
+    path: PathBuf,
+    _lock: File,
 }
 
 impl Store<FileDisk> {
@@ -82,24 +102,22 @@ impl Store<FileDisk> {
     /// There is one, or the folder cannot be written.
     pub fn create(folder: &Path, genesis: Genesis) -> Result<Self, StoreError> {
         std::fs::create_dir_all(folder).map_err(StoreError::io("create the folder"))?;
-        let path = folder.join(LOG);
+        // Nobody else can make it too.
         let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create_new(true)
-            .open(&path)
+            .open(folder.join(LOG))
             .map_err(StoreError::io("create the log"))?;
-        lock(&file)?;
+        let lock = lock(folder)?;
         let log = Log::create(FileDisk::new(file), genesis)?;
-        // The name must outlive a crash too.
-        File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(StoreError::io("sync the folder"))?;
+        sync_folder(folder)?;
         Ok(Self {
             state: State::new(genesis),
             log,
             snapshots: Some(Snapshots::open(&folder.join(SNAPSHOTS))?),
             broken: false,
+            folder: Some(lock),
         })
     }
 
@@ -109,24 +127,47 @@ impl Store<FileDisk> {
     ///
     /// There is none, it is in use, or the log is not whole.
     pub fn open(folder: &Path) -> Result<(Self, Recovery), StoreError> {
+        let path = folder.join(LOG);
+        // Before the lock, which would make a file where there is no store.
+        std::fs::metadata(&path).map_err(StoreError::io("open the log"))?;
+        let lock = lock(folder)?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
-            .open(folder.join(LOG))
+            .open(&path)
             .map_err(StoreError::io("open the log"))?;
-        lock(&file)?;
         let snapshots = Snapshots::open(&folder.join(SNAPSHOTS))?;
-        Self::recover(FileDisk::new(file), Some(snapshots))
+        let (mut store, recovery) = Self::recover(FileDisk::new(file), Some(snapshots))?;
+        store.folder = Some(lock);
+        Ok((store, recovery))
     }
 }
 
-fn lock(file: &File) -> Result<(), StoreError> {
-    file.try_lock().map_err(|_| StoreError::InUse)
+fn lock(folder: &Path) -> Result<Folder, StoreError> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(folder.join(LOCK))
+        .map_err(StoreError::io("open the lock"))?;
+    file.try_lock().map_err(|_| StoreError::InUse)?;
+    Ok(Folder {
+        path: folder.to_owned(),
+        _lock: file,
+    })
+}
+
+/// A name must outlive a crash too.
+fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(StoreError::io("sync the folder"))
 }
 
 /// Plays a log from its beginning, with nothing but the log.
 ///
-/// With `verify` every signature is verified again; without, the hash chain is trusted.
+/// With `verify` every signature is verified again; without, the hash chain is trusted. The state that
+/// a shortened log begins with is trusted either way, and named in what was found.
 ///
 /// # Errors
 ///
@@ -134,10 +175,28 @@ fn lock(file: &File) -> Result<(), StoreError> {
 /// changes nothing, which no log holds.
 pub fn replay<D: Disk>(disk: D, verify: bool) -> Result<(State, Recovery), StoreError> {
     let (mut log, genesis) = Log::open(disk)?;
-    let mut state = State::new(genesis);
-    let mut recovery = Recovery::default();
+    let mut state = beginning(&mut log, genesis)?;
+    let mut recovery = Recovery {
+        base: log.base().copied(),
+        ..Recovery::default()
+    };
     play(&mut log, &mut state, &mut recovery, verify)?;
     Ok((state, recovery))
+}
+
+/// The state before the first frame.
+fn beginning<D: Disk>(log: &mut Log<D>, genesis: Genesis) -> Result<State, StoreError> {
+    let (Some(base), Some(bytes)) = (log.base().copied(), log.base_state()?) else {
+        return Ok(State::new(genesis));
+    };
+    let mut state = State::from_bytes(&bytes)?;
+    if *state.genesis() != genesis {
+        return Err(StoreError::Base("its state is of another network"));
+    }
+    if state.operations() != base.operations || state.root().root != base.root {
+        return Err(StoreError::Base("its state has another root"));
+    }
+    Ok(state)
 }
 
 /// Plays what is behind the log's reading place.
@@ -185,6 +244,7 @@ impl<D: Disk> Store<D> {
             log: Log::create(disk, genesis)?,
             snapshots: None,
             broken: false,
+            folder: None,
         })
     }
 
@@ -195,21 +255,33 @@ impl<D: Disk> Store<D> {
     /// The log cannot be read or is broken before its end.
     pub fn recover(disk: D, snapshots: Option<Snapshots>) -> Result<(Self, Recovery), StoreError> {
         let (mut log, genesis) = Log::open(disk)?;
-        let mut recovery = Recovery::default();
-        let mut state = State::new(genesis);
+        let mut recovery = Recovery {
+            base: log.base().copied(),
+            ..Recovery::default()
+        };
+        let covered = recovery.base.map_or(0, |base| base.frame);
+        let mut state = None;
         for snapshot in snapshots.iter().flat_map(Snapshots::newest_first) {
             let right = snapshot.ok().and_then(|s| Some((load(&s, &genesis)?, s)));
             let Some((loaded, s)) = right else {
                 recovery.bad_snapshots += 1;
                 continue;
             };
+            // The places of older ones are those of a log that was shortened since.
+            if recovery.base.is_some() && s.frame <= covered {
+                break;
+            }
             if !log.resume((s.frame, s.offset, s.head))? {
                 return Err(StoreError::Behind { frame: s.frame });
             }
             recovery.snapshot_frame = log.frames();
-            state = loaded;
+            state = Some(loaded);
             break;
         }
+        let mut state = match state {
+            Some(state) => state,
+            None => beginning(&mut log, genesis)?,
+        };
         play(&mut log, &mut state, &mut recovery, false)?;
         log.cut()?;
         let store = Self {
@@ -217,6 +289,7 @@ impl<D: Disk> Store<D> {
             log,
             snapshots,
             broken: false,
+            folder: None,
         };
         Ok((store, recovery))
     }
@@ -244,6 +317,24 @@ impl<D: Disk> Store<D> {
         self.log.frames()
     }
 
+    /// What the log began with, if it was shortened.
+    #[must_use]
+    pub const fn base(&self) -> Option<&Base> {
+        self.log.base()
+    }
+
+    /// Bytes of the log.
+    #[must_use]
+    pub const fn log_bytes(&self) -> u64 {
+        self.log.end()
+    }
+
+    /// Where the time of writing went.
+    #[must_use]
+    pub const fn spent(&self) -> Spent {
+        self.log.spent()
+    }
+
     /// Plays operations in order and syncs once. Signatures are verified in the current pool of
     /// threads.
     ///
@@ -252,17 +343,25 @@ impl<D: Disk> Store<D> {
     /// The disk refuses. Nothing is acknowledged then, what is on disk is unknown, and the store
     /// does nothing more: open it again.
     pub fn submit(&mut self, operations: Vec<Operation>) -> Result<Vec<Reply>, StoreError> {
+        let network = self.state.genesis().network;
+        self.submit_checked(check(operations, &network))
+    }
+
+    /// [`Self::submit`] of operations whose signatures were verified before, as by [`check`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::submit`].
+    pub fn submit_checked(
+        &mut self,
+        operations: Vec<Result<Authentic, BadSignature>>,
+    ) -> Result<Vec<Reply>, StoreError> {
         if self.broken {
             return Err(StoreError::Broken);
         }
-        let network = self.state.genesis().network;
-        let authentic: Vec<_> = operations
-            .into_par_iter()
-            .map(|operation| operation.authenticate(&network))
-            .collect();
         let mut frame = Vec::new();
-        let mut replies = Vec::with_capacity(authentic.len());
-        for operation in authentic {
+        let mut replies = Vec::with_capacity(operations.len());
+        for operation in operations {
             let Ok(operation) = operation else {
                 replies.push(Reply::BadSignature);
                 continue;
@@ -338,6 +437,18 @@ impl<D: Disk> Store<D> {
             None => Err(StoreError::NoSnapshots),
         }
     }
+}
+
+/// Verifies signatures in the current pool of threads; the state is not needed.
+#[must_use]
+pub fn check(
+    operations: Vec<Operation>,
+    network: &[u8; 32],
+) -> Vec<Result<Authentic, BadSignature>> {
+    operations
+        .into_par_iter()
+        .map(|operation| operation.authenticate(network))
+        .collect()
 }
 
 fn frame_len(frame: &[Vec<u8>]) -> usize {

@@ -78,6 +78,14 @@ impl Snapshots {
             .collect())
     }
 
+    /// Forgets all: their places are those of a log that is gone.
+    pub(super) fn clear(&self) -> Result<(), StoreError> {
+        let writing = self.0.begin_write().map_err(failed)?;
+        writing.delete_table(TABLE).map_err(failed)?;
+        writing.open_table(TABLE).map_err(failed)?;
+        writing.commit().map_err(failed)
+    }
+
     /// Keeps a snapshot and the newest of those before it.
     ///
     /// # Errors

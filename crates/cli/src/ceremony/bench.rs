@@ -15,7 +15,7 @@ use fieldspar_device::CpuVariant;
 use serde_json::{Map, Value, json};
 
 use super::rival::Rival;
-use super::{Rules, bench_v2, bench_verify};
+use super::{Rules, bench_live, bench_v2, bench_verify};
 use crate::bench::stats::median;
 use crate::context::{Context, Outcome};
 use crate::failure::{Failure, Kind};
@@ -36,7 +36,7 @@ pub(crate) enum Workload {
     Micro,
     /// v2: the root after 10,000 changes among 1,000,000 ceremonies
     Root,
-    /// v2: 30,000 signed messages into a store on disk
+    /// v2: 30,000 signed messages into a store on disk, in process and over HTTP
     Live,
     /// v2: a log of 1,000,000 operations played from nothing
     Recovery,
@@ -220,7 +220,7 @@ fn run_v2(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
         rows.push(bench_v2::root(args.runs));
     }
     if wanted(Workload::Live) {
-        rows.push(bench_v2::live(folder.path(), context)?);
+        rows.extend(bench_live::rows(folder.path(), context)?);
     }
     if wanted(Workload::Recovery) {
         rows.push(bench_v2::recovery(folder.path())?);
@@ -233,11 +233,19 @@ fn run_v2(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
     let text = rows
         .iter()
         .map(|row| {
+            let scenario = row["scenario"].as_str().unwrap_or_default();
+            let name = match (row["transport"].as_str(), row["per_request"].as_u64()) {
+                (Some(way), Some(each)) => format!("{scenario}, {way}, {each} each"),
+                (Some(way), None) => format!("{scenario}, {way}"),
+                _ => scenario.to_owned(),
+            };
             format!(
-                "{:<22}{:>10.3} ms{:>12.0} operations/s\n",
-                row["scenario"].as_str().unwrap_or_default(),
+                "{name:<22}{:>10.3} ms{:>12.0} operations/s{}\n",
                 row["ms"].as_f64().unwrap_or_default(),
-                row["ops_per_s"].as_f64().unwrap_or_default()
+                row["ops_per_s"].as_f64().unwrap_or_default(),
+                row["bound_by"]
+                    .as_str()
+                    .map_or(String::new(), |what| format!(", bound by {what}"))
             )
         })
         .collect();

@@ -1,4 +1,4 @@
-//! `ceremony bench --rules v2`: roots among many ceremonies, durable ingest, recovery.
+//! `ceremony bench --rules v2`: roots among many ceremonies, recovery.
 #![forbid(unsafe_code)]
 
 use std::fs::OpenOptions;
@@ -7,19 +7,14 @@ use std::time::Instant;
 
 use fieldspar_ceremony::hex;
 use fieldspar_ceremony::rules::v2::{Body, Operation, State, scenario};
-use fieldspar_ceremony::store::{FileDisk, Log, Store, replay};
-use rayon::prelude::*;
+use fieldspar_ceremony::store::{FileDisk, Log, replay};
 use serde_json::{Value, json};
 
 use crate::bench::stats::median;
-use crate::context::Context;
 use crate::failure::Failure;
 
 /// Ceremonies of the workload `root`, and how many of them change.
 const CROWD: (u64, u64) = (1_000_000, 10_000);
-
-/// Ceremonies of the workload `live`; each gets a message of each party.
-const LIVE: u64 = 10_000;
 
 /// Operations of a batch, and of a frame.
 const BATCH: usize = 1024;
@@ -82,56 +77,6 @@ pub(super) fn root(runs: u32) -> Value {
         "root": hex::encode(&root),
         "rivals": {},
     })
-}
-
-/// Pre-signed messages into a store on disk: verified, played, synced once a batch.
-pub(super) fn live(folder: &Path, context: &Context) -> Result<Value, Failure> {
-    let mut store = Store::create(&folder.join("live"), scenario::genesis())?;
-    let operator = scenario::operator();
-    let sign = |body: Body| body.sign(&scenario::NETWORK, &operator);
-    store.submit(scenario::members().into_iter().map(sign).collect())?;
-    let begins: Vec<_> = (0..LIVE).map(scenario::begin).collect();
-    let ids: Vec<_> = begins
-        .iter()
-        .map(|begin| begin.id(&scenario::NETWORK))
-        .collect();
-    let begins: Vec<Operation> = begins
-        .into_par_iter()
-        .map(|b| sign(Body::Begin(b)))
-        .collect();
-    for batch in begins.chunks(BATCH) {
-        store.submit(batch.to_vec())?;
-    }
-    let messages: Vec<Operation> = ids
-        .par_iter()
-        .flat_map_iter(|&id| {
-            (0..scenario::PARTIES).map(move |index| {
-                scenario::message(id, index, PAYLOAD)
-                    .sign(&scenario::NETWORK, &scenario::party(index))
-            })
-        })
-        .collect();
-    let batches: Vec<Vec<Operation>> = messages.chunks(BATCH).map(<[_]>::to_vec).collect();
-    let start = Instant::now();
-    let mut accepted = 0;
-    for batch in batches {
-        let replies = store.submit(batch)?;
-        accepted += replies.iter().filter(|reply| reply.is_accepted()).count();
-    }
-    let ms = milliseconds(start);
-    let root = store.state_mut().root().root;
-    Ok(json!({
-        "scenario": "live",
-        "rules": "v2",
-        "threads": context.threads(),
-        "operations": accepted,
-        "batch": BATCH,
-        "ms": ms,
-        "durable": true,
-        "ops_per_s": accepted as f64 / ms * 1e3,
-        "root": hex::encode(&root),
-        "rivals": {},
-    }))
 }
 
 /// A log of a million operations, played from nothing with the hash chain trusted, and its root.

@@ -7,12 +7,14 @@ use clap::Args;
 use ed25519_dalek::SigningKey;
 use fieldspar_ceremony::hex;
 use fieldspar_ceremony::rules::v2::{Answer, Body, State, TreeName, verifier};
-use fieldspar_ceremony::store::{FileDisk, Reply, Store, StoreError};
+use fieldspar_ceremony::store::{Base, FileDisk, Reply, Store, StoreError};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Outcome};
 use crate::failure::Failure;
 use crate::json;
+
+use super::place::PlaceArgs;
 
 /// Where the record is.
 #[derive(Debug, Args)]
@@ -26,7 +28,7 @@ pub(crate) struct StoreArgs {
 #[derive(Debug, Args)]
 pub(crate) struct OperatorArgs {
     #[command(flatten)]
-    pub(super) store: StoreArgs,
+    pub(super) place: PlaceArgs,
     /// The operator's secret key, made by `ceremony key`
     #[arg(long, value_name = "FILE")]
     pub(super) operator_key: PathBuf,
@@ -82,11 +84,20 @@ impl OperatorArgs {
     /// Signs, submits and says what came of it.
     pub(super) fn operate(&self, body: Body, context: &Context) -> Result<Outcome, Failure> {
         let key = read_key(&self.operator_key)?;
-        let mut store = self.store.open(context)?;
-        let network = store.state().genesis().network;
-        let reply = store.submit_one(body.sign(&network, &key))?;
-        Ok(answered(&mut store, &[reply]))
+        let mut place = self.place.open(context)?;
+        let network = place.network()?;
+        place.submit(vec![body.sign(&network, &key)])
     }
+}
+
+/// What a shortened log goes on from.
+pub(super) fn base(base: &Base) -> Value {
+    json!({
+        "frame": base.frame,
+        "operations": base.operations,
+        "head": hex::encode(&base.head),
+        "root": hex::encode(&base.root),
+    })
 }
 
 /// Sizes and roots by tree, and the state's root.
@@ -111,7 +122,7 @@ pub(super) fn roots(state: &mut State) -> (Value, Value) {
     (roots, counters)
 }
 
-fn fields_of(reply: &Reply) -> Value {
+pub(super) fn fields_of(reply: &Reply) -> Value {
     match reply {
         Reply::Answered(Answer::Accepted { id, again }) => {
             json!({"accepted": true, "id": hex::encode(id), "again": again})
@@ -125,12 +136,16 @@ fn fields_of(reply: &Reply) -> Value {
     }
 }
 
-/// What a verb that changes the state says; of several operations each has its own answer, and the
-/// verb's is yes if all are accepted.
+/// What a verb that changes a record in a folder says.
 pub(super) fn answered(store: &mut Store<FileDisk>, replies: &[Reply]) -> Outcome {
     let (roots, _) = roots(store.state_mut());
-    let answers: Vec<Value> = replies.iter().map(fields_of).collect();
-    let accepted = replies.iter().all(Reply::is_accepted);
+    said(replies.iter().map(fields_of).collect(), roots)
+}
+
+/// What a verb that changes the state says; of several operations each has its own answer, and the
+/// verb's is yes if all are accepted.
+pub(super) fn said(answers: Vec<Value>, roots: Value) -> Outcome {
+    let accepted = answers.iter().all(|answer| answer["accepted"] == true);
     let mut text = String::new();
     for answer in &answers {
         text.push_str(&match (answer["id"].as_str(), answer["reason"].as_str()) {

@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use clap::Args;
 use fieldspar_ceremony::hex;
-use fieldspar_ceremony::rules::v2::{Inclusion, Outcome as End};
+use fieldspar_ceremony::rules::v2::{Evidence, Inclusion, Outcome as End, Signature};
 use fieldspar_ceremony::store::{FileDisk, replay as replay_log};
 use serde_json::{Value, json};
 
-use super::common::{StoreArgs, hex32, roots};
+use super::common::{StoreArgs, base, hex32, roots};
 use super::operate::kind_name;
 use crate::context::{Context, Outcome};
 use crate::failure::Failure;
@@ -64,11 +64,11 @@ pub(crate) struct ReplayArgs {
 }
 
 /// The places of the bits.
-fn bits(set: u128) -> Vec<u32> {
+pub(super) fn bits(set: u128) -> Vec<u32> {
     (0..128).filter(|i| set >> i & 1 == 1).collect()
 }
 
-fn end(outcome: &End) -> Value {
+pub(super) fn end(outcome: &End) -> Value {
     match outcome {
         End::Finished => json!({"status": "finished"}),
         End::Cancelled => json!({"status": "cancelled"}),
@@ -85,6 +85,19 @@ fn end(outcome: &End) -> Value {
         End::Disagreement => json!({"status": "disagreement"}),
         _ => json!({"status": "unknown"}),
     }
+}
+
+/// Two signed messages of one party for one place.
+pub(super) fn evidence_of(e: &Evidence) -> Value {
+    let side = |(hash, signature): &([u8; 32], Signature)| json!({"payload_hash": hex::encode(hash), "signature": hex::encode(&signature.0)});
+    json!({
+        "ceremony": hex::encode(&e.ceremony),
+        "round": e.round,
+        "index": e.index,
+        "key": hex::encode(&e.key),
+        "first": side(&e.first),
+        "second": side(&e.second),
+    })
 }
 
 pub(crate) fn status(args: &StatusArgs, context: &Context) -> Result<Outcome, Failure> {
@@ -134,26 +147,7 @@ pub(crate) fn status(args: &StatusArgs, context: &Context) -> Result<Outcome, Fa
         }
         text.push('\n');
     }
-    let evidence: Vec<Value> = state
-        .evidence()
-        .iter()
-        .map(|e| {
-            let side = |(hash, signature): &(
-                [u8; 32],
-                fieldspar_ceremony::rules::v2::Signature,
-            )| {
-                json!({"payload_hash": hex::encode(hash), "signature": hex::encode(&signature.0)})
-            };
-            json!({
-                "ceremony": hex::encode(&e.ceremony),
-                "round": e.round,
-                "index": e.index,
-                "key": hex::encode(&e.key),
-                "first": side(&e.first),
-                "second": side(&e.second),
-            })
-        })
-        .collect();
+    let evidence: Vec<Value> = state.evidence().iter().map(evidence_of).collect();
     for e in &evidence {
         text.push_str(&format!(
             "EQUIVOCATION  ceremony {} round {} index {}\n",
@@ -186,6 +180,7 @@ pub(crate) fn root(args: &StoreArgs, context: &Context) -> Result<Outcome, Failu
         "counters": counters,
         "log_head": hex::encode(&store.head()),
         "frames": store.frames(),
+        "trusted_base": store.base().map(base),
     });
     Ok(Outcome::new(text, json::fields(fields)))
 }
@@ -254,8 +249,16 @@ pub(crate) fn replay(args: &ReplayArgs, context: &Context) -> Result<Outcome, Fa
             "{torn} bytes behind the last whole frame are left out"
         ));
     }
+    let trusted = recovery.base.map_or(String::new(), |base| {
+        format!(
+            "trusted: the state behind frame {}, {} operations, root {}\n",
+            base.frame,
+            base.operations,
+            hex::encode(&base.root)
+        )
+    });
     let text = format!(
-        "{} operations in {} frames, {ms} ms, signatures {}\nstate root  {}{}\n",
+        "{trusted}{} operations in {} frames, {ms} ms, signatures {}\nstate root  {}{}\n",
         recovery.operations,
         recovery.frames,
         if args.verify_signatures {
@@ -275,6 +278,7 @@ pub(crate) fn replay(args: &ReplayArgs, context: &Context) -> Result<Outcome, Fa
         "operations": recovery.operations,
         "torn_bytes": recovery.torn_bytes,
         "signatures_verified": args.verify_signatures,
+        "trusted_base": recovery.base.as_ref().map(base),
         "ms": ms,
         "matches": matches,
         "roots": roots,
@@ -283,15 +287,48 @@ pub(crate) fn replay(args: &ReplayArgs, context: &Context) -> Result<Outcome, Fa
     Ok(Outcome::new(text, json::fields(fields)).answer(matches != Some(false)))
 }
 
-pub(crate) fn compact(args: &StoreArgs, context: &Context) -> Result<Outcome, Failure> {
-    let mut store = args.open(context)?;
-    store.snapshot()?;
+/// Flags of `ceremony compact`.
+#[derive(Debug, Args)]
+pub(crate) struct CompactArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Keep the old log under this name, in the same file system
+    #[arg(long, value_name = "FILE", conflicts_with = "snapshot_only")]
+    archive: Option<PathBuf>,
+    /// Leave the log as it is, and only write a snapshot, so that the next start is short
+    #[arg(long)]
+    snapshot_only: bool,
+}
+
+pub(crate) fn compact(args: &CompactArgs, context: &Context) -> Result<Outcome, Failure> {
+    let mut store = args.store.open(context)?;
+    let before = store.log_bytes();
+    if args.snapshot_only {
+        store.snapshot()?;
+    } else {
+        store.compact(args.archive.as_deref())?;
+    }
     let (roots, _) = roots(store.state_mut());
     let text = format!(
-        "snapshot behind frame {}\nstate root  {}\n",
+        "{} behind frame {}\nlog bytes   {before} -> {}\nstate root  {}\n",
+        if args.snapshot_only {
+            "snapshot"
+        } else {
+            "the log begins with the state"
+        },
         store.frames(),
+        store.log_bytes(),
         roots["state"].as_str().unwrap_or_default()
     );
-    let fields = json!({"accepted": true, "id": hex::encode(&store.head()), "frames": store.frames(), "roots": roots});
+    let fields = json!({
+        "accepted": true,
+        "id": hex::encode(&store.head()),
+        "frames": store.frames(),
+        "log_bytes_before": before,
+        "log_bytes": store.log_bytes(),
+        "trusted_base": store.base().map(base),
+        "archive": args.archive,
+        "roots": roots,
+    });
     Ok(Outcome::new(text, json::fields(fields)))
 }

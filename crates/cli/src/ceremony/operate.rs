@@ -15,6 +15,7 @@ use fieldspar_ceremony::{hex, keccak256};
 use serde_json::json;
 
 use super::common::{OperatorArgs, StoreArgs, answered, hex_bytes, hex32, read_key, roots};
+use super::place::PlaceArgs;
 use crate::context::{Context, Outcome};
 use crate::failure::Failure;
 use crate::json;
@@ -137,7 +138,7 @@ pub(crate) struct SignArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ContributeArgs {
     #[command(flatten)]
-    store: StoreArgs,
+    place: PlaceArgs,
     /// Signed operations, one a line in hex, as `ceremony sign` prints them
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -190,11 +191,11 @@ pub(super) fn kind_name(kind: Kind) -> String {
     }
 }
 
-fn network_id(name: &str) -> [u8; 32] {
+pub(super) fn network_id(name: &str) -> [u8; 32] {
     keccak256(&[b"fieldspar.ceremony.network\0", name.as_bytes()].concat())
 }
 
-fn random() -> Result<[u8; 32], Failure> {
+pub(super) fn random() -> Result<[u8; 32], Failure> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|e| Failure::internal(format!("no randomness: {e}")))?;
     Ok(bytes)
@@ -237,11 +238,9 @@ pub(crate) fn roster(command: &RosterCommand, context: &Context) -> Result<Outco
     match command {
         RosterCommand::Add(args) => {
             // The place is the next one.
-            let index = args.operator.store.open(context)?.state().members().len();
-            let body = Body::AddMember {
-                index: u32::try_from(index).unwrap_or(u32::MAX),
-                key: args.key,
-            };
+            let index = args.operator.place.open(context)?.members()?;
+            let key = args.key;
+            let body = Body::AddMember { index, key };
             args.operator.operate(body, context)
         }
         RosterCommand::List(args) => {
@@ -325,9 +324,7 @@ pub(crate) fn contribute(args: &ContributeArgs, context: &Context) -> Result<Out
     if operations.is_empty() {
         return Err(at("no operation is in it".into()));
     }
-    let mut store = args.store.open(context)?;
-    let replies = store.submit(operations)?;
-    Ok(answered(&mut store, &replies))
+    args.place.open(context)?.submit(operations)
 }
 
 pub(crate) fn cancel(args: &CancelArgs, context: &Context) -> Result<Outcome, Failure> {

@@ -327,6 +327,7 @@ impl State {
                 .map(|(&(round, index), message)| (round, index, message.hash))
                 .collect(),
         });
+        self.recent.keep(live);
         self.core.free.push(slot);
         self.touch(slot);
     }

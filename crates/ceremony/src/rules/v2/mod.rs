@@ -36,6 +36,7 @@ mod kind;
 pub mod merkle;
 mod operation;
 mod proof;
+mod recent;
 pub mod scenario;
 mod state;
 pub mod verifier;

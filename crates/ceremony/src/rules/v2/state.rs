@@ -10,6 +10,7 @@ use super::answer::Outcome;
 use super::kind::Kind;
 use super::merkle::Tree;
 use super::operation::{Begin, PublicKey};
+use super::recent::Recent;
 use super::verifier::{HEADER, HEADER_DOMAIN, TREES};
 use super::wire::Writer;
 use crate::{Digest, keccak256};
@@ -286,6 +287,7 @@ pub struct State {
     pub(super) seen: HashSet<Digest>,
     pub(super) equivocators: HashSet<(Digest, u8, u16)>,
     pub(super) deadlines: BTreeSet<(u64, u32)>,
+    pub(super) recent: Recent,
     /// Slots whose leaf is not that of the tree, and the leaf, the last one of a slot counting: made
     /// while the ceremony is in the cache.
     pub(super) changed: Vec<(u32, LiveLeaf)>,
@@ -349,6 +351,7 @@ impl State {
                 .map(|e| (e.ceremony, e.round, e.index))
                 .collect(),
             deadlines,
+            recent: Recent::default(),
             changed,
             trees: Default::default(),
             core,
@@ -441,6 +444,19 @@ impl State {
             Place::Archived(at) => self.core.archive.get(*at as usize),
             Place::Live(_) => None,
         }
+    }
+
+    /// A ceremony that has ended, with its messages, if it did so not long ago. No part of the state:
+    /// which are still there depends on how much came after them.
+    #[must_use]
+    pub fn recent(&self, id: &Digest) -> Option<&Live> {
+        self.recent.get(id)
+    }
+
+    /// The earliest deadline of a ceremony in progress.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<u64> {
+        self.deadlines.first().map(|&(deadline, _)| deadline)
     }
 
     /// The leaf of a slot has changed.

@@ -122,7 +122,10 @@ pub fn read_points<C: Curve<N>, const N: usize>(
     for piece in points.chunks_mut(PIECE) {
         let bytes = &mut buffer[..size * piece.len()];
         let read = from.read_exact(bytes);
-        read.map_err(|source| FileError::Io { what: "points", source })?;
+        read.map_err(|source| FileError::Io {
+            what: "points",
+            source,
+        })?;
         let decoded = bytes.par_chunks_exact(size).zip(piece.par_iter_mut());
         let problem = decoded
             .enumerate()
@@ -163,7 +166,10 @@ pub fn read_scalars<C: Curve<N>, const N: usize>(
     for piece in scalars.chunks_mut(PIECE) {
         let bytes = &mut buffer[..SCALAR_BYTES * piece.len()];
         let read = from.read_exact(bytes);
-        read.map_err(|source| FileError::Io { what: "scalars", source })?;
+        read.map_err(|source| FileError::Io {
+            what: "scalars",
+            source,
+        })?;
         for (scalar, bytes) in piece.iter_mut().zip(bytes.chunks_exact(SCALAR_BYTES)) {
             *scalar = encoding::little_endian(bytes);
             if !less(scalar, &C::ORDER) {

@@ -91,10 +91,15 @@ fn segment_length(columns: &[Column], chunk: usize) -> usize {
     let buckets: usize = columns.iter().map(|c| c.buckets as usize).sum();
     let threads = rayon::current_num_threads();
     let segments = threads * (6 * buckets / threads).isqrt().clamp(1, chunk / 4);
-    let widest = columns.iter().map(|c| c.buckets as usize).max().unwrap_or(1);
-    (buckets / segments)
-        .next_power_of_two()
-        .clamp(4.min(widest.next_power_of_two()), widest.next_power_of_two())
+    let widest = columns
+        .iter()
+        .map(|c| c.buckets as usize)
+        .max()
+        .unwrap_or(1);
+    (buckets / segments).next_power_of_two().clamp(
+        4.min(widest.next_power_of_two()),
+        widest.next_power_of_two(),
+    )
 }
 
 /// `sum of 2^(width w) windows[w]`.

@@ -8,6 +8,7 @@ use fieldspar_device::parse_bytes;
 
 use crate::bench::BenchArgs;
 use crate::ceremony::{bench as ceremony_bench, inspect, operate, replay_ops};
+use crate::rpo::RpoCommand;
 use crate::whir::{
     demo::DemoArgs, export::ExportArgs, inspect::InspectArgs, plan::PlanArgs, prove::ProveArgs,
     verify::VerifyArgs,
@@ -105,6 +106,9 @@ pub(crate) enum Command {
     /// Keep the record of threshold-signing ceremonies
     #[command(subcommand)]
     Ceremony(CeremonyCommand),
+    /// Hash and build Merkle trees with Rescue-Prime Optimized
+    #[command(subcommand)]
+    Rpo(RpoCommand),
     /// Print a completion script
     Completions {
         /// The shell
@@ -228,6 +232,7 @@ impl Command {
             Self::Completions { .. } => "completions",
             Self::Man => "man",
             Self::Ceremony(verb) => verb.name(),
+            Self::Rpo(verb) => verb.name(),
             Self::Whir(verb) => match verb {
                 WhirCommand::Demo(_) => "whir demo",
                 WhirCommand::Prove(_) => "whir prove",

@@ -17,7 +17,7 @@ mod protocol;
 mod roof;
 mod row;
 pub(crate) mod stats;
-mod svg;
+pub(crate) mod svg;
 mod table;
 
 use std::ffi::OsString;

@@ -11,6 +11,7 @@ mod failure;
 mod json;
 mod manual;
 mod progress;
+mod rpo;
 mod selftest;
 mod threads;
 mod trace;
@@ -28,6 +29,7 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches};
 use crate::args::{CeremonyCommand, Cli, Color, Command, GlobalArgs, WhirCommand};
 use crate::context::{Context, Outcome, printable};
 use crate::failure::Failure;
+use crate::rpo::RpoCommand;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = bench::arguments(std::env::args_os().collect());
@@ -144,6 +146,11 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
             CeremonyCommand::VerifyProof(args) => ceremony::inspect::verify_proof(args, context),
             CeremonyCommand::Replay(args) => ceremony::inspect::replay(args, context),
             CeremonyCommand::Compact(args) => ceremony::inspect::compact(args, context),
+        },
+        Command::Rpo(verb) => match verb {
+            RpoCommand::Hash(args) => rpo::hash::run(args, context),
+            RpoCommand::Merkle(verb) => rpo::merkle::run(verb, context),
+            RpoCommand::Bench(args) => rpo::bench::run(args, context),
         },
         Command::Whir(verb) => match verb {
             WhirCommand::Demo(args) => whir::demo::run(args, context),

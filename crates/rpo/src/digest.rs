@@ -63,7 +63,9 @@ impl Digest {
 /// Hexadecimal digits of [`Digest::to_bytes`].
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.to_bytes().iter().try_for_each(|b| write!(f, "{b:02x}"))
+        self.to_bytes()
+            .iter()
+            .try_for_each(|b| write!(f, "{b:02x}"))
     }
 }
 

@@ -22,6 +22,7 @@
 //! - [`mod@reference`]: the definition of correct, in plain Rust.
 //! - [`sponge`]: the sponges, over any permutation.
 //! - [`cpu`]: the processor; [`engine`]: what any device does.
+//! - [`p3`]: Plonky3's traits.
 //! - [`merkle`]: trees, openings, their check.
 #![deny(unsafe_code)]
 
@@ -32,6 +33,7 @@ pub mod engine;
 mod error;
 mod gpu;
 pub mod merkle;
+pub mod p3;
 pub mod reference;
 pub mod sponge;
 pub mod wgpu;

@@ -189,7 +189,11 @@ impl Sponge {
 
     /// Hash of bytes with a permutation that gives canonical states.
     pub fn hash_bytes_with(self, permute: impl Fn(&mut State), bytes: &[u8]) -> Digest {
-        self.run(permute, self.bytes_flag(bytes.len()), &self.pack_bytes(bytes))
+        self.run(
+            permute,
+            self.bytes_flag(bytes.len()),
+            &self.pack_bytes(bytes),
+        )
     }
 
     /// Two digests into one, with a permutation that gives canonical states.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::table::ms;
 
 /// Text as it may stand in HTML and in attributes.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

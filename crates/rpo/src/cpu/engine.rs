@@ -4,6 +4,8 @@
 use fieldspar_device::{CpuVariant, Error as DeviceError, Unavailable};
 use rayon::prelude::*;
 
+#[cfg(target_arch = "aarch64")]
+use super::aarch64::neon::Neon;
 use super::isa::{Isa, Kernel};
 use super::kernels::{PermuteMany, PermuteOne};
 use super::portable::Portable;
@@ -68,6 +70,11 @@ impl CpuEngine {
                 Some(isa) => isa.vectorize(kernel),
                 None => Portable.vectorize(kernel),
             },
+            #[cfg(target_arch = "aarch64")]
+            CpuVariant::Neon => match Neon::detect() {
+                Some(isa) => isa.vectorize(kernel),
+                None => Portable.vectorize(kernel),
+            },
             _ => Portable.vectorize(kernel),
         }
     }
@@ -126,8 +133,19 @@ impl CpuEngine {
     }
 
     fn merge_into(&self, sponge: Sponge, pairs: &[[Digest; 2]], out: &mut [Digest]) {
-        let work = |(pairs, out): (&[[Digest; 2]], &mut [Digest])| {
-            let mut states = [[0; WIDTH]; TASK];
+        if pairs.len() <= TASK {
+            return self.merge_here(sponge, pairs, out);
+        }
+        pairs
+            .par_chunks(TASK)
+            .zip(out.par_chunks_mut(TASK))
+            .for_each(|(pairs, out)| self.merge_here(sponge, pairs, out));
+    }
+
+    /// Merges on this thread.
+    pub(crate) fn merge_here(&self, sponge: Sponge, pairs: &[[Digest; 2]], out: &mut [Digest]) {
+        let mut states = vec![[0; WIDTH]; pairs.len().min(TASK)];
+        for (pairs, out) in pairs.chunks(TASK).zip(out.chunks_mut(TASK)) {
             let states = &mut states[..pairs.len()];
             for (state, pair) in states.iter_mut().zip(pairs) {
                 *state = sponge.merge_state(pair, 0);
@@ -136,22 +154,18 @@ impl CpuEngine {
             for (digest, state) in out.iter_mut().zip(states.iter()) {
                 *digest = sponge.squeeze(state);
             }
-        };
-        if pairs.len() <= TASK {
-            return work((pairs, out));
         }
-        pairs
-            .par_chunks(TASK)
-            .zip(out.par_chunks_mut(TASK))
-            .for_each(work);
     }
 
-    /// Hashes of at most [`TASK`] canonical inputs, longest first.
-    fn hash_sorted(&self, sponge: Sponge, inputs: &[&[u64]], out: &mut [Digest]) {
-        let mut states: Vec<State> = inputs
-            .iter()
-            .map(|input| sponge.start(sponge.elements_flag(input.len())))
-            .collect();
+    /// Hashes of canonical inputs, longest first, on this thread; `flags` go into their capacities.
+    pub(crate) fn hash_sorted(
+        &self,
+        sponge: Sponge,
+        inputs: &[&[u64]],
+        flags: &[u64],
+        out: &mut [Digest],
+    ) {
+        let mut states: Vec<State> = flags.iter().map(|&flag| sponge.start(flag)).collect();
         let mut active = inputs.len();
         for start in (0..).step_by(RATE) {
             while active > 0 && inputs[active - 1].len() <= start {
@@ -169,6 +183,35 @@ impl CpuEngine {
         for (digest, state) in out.iter_mut().zip(&states) {
             *digest = sponge.squeeze(state);
         }
+    }
+
+    /// Hashes of canonical inputs of any lengths, in parallel.
+    fn hash_any(&self, sponge: Sponge, inputs: &[&[u64]], flags: &[u64]) -> Vec<Digest> {
+        // Inputs of one length go together; the sort is stable, and no result depends on it.
+        let mut order: Vec<usize> = (0..inputs.len()).collect();
+        order.sort_by_key(|&i| core::cmp::Reverse(inputs[i].len()));
+        let sorted: Vec<&[u64]> = order.iter().map(|&i| inputs[i]).collect();
+        let flags: Vec<u64> = order.iter().map(|&i| flags[i]).collect();
+        let mut found = vec![Digest::ZERO; inputs.len()];
+        sorted
+            .par_chunks(TASK)
+            .zip(flags.par_chunks(TASK))
+            .zip(found.par_chunks_mut(TASK))
+            .for_each(|((inputs, flags), out)| self.hash_sorted(sponge, inputs, flags, out));
+        let mut digests = vec![Digest::ZERO; inputs.len()];
+        for (&i, digest) in order.iter().zip(found) {
+            digests[i] = digest;
+        }
+        digests
+    }
+
+    /// Hashes of byte strings of any lengths.
+    #[must_use]
+    pub fn hash_bytes_many(&self, sponge: Sponge, inputs: &[&[u8]]) -> Vec<Digest> {
+        let packed: Vec<Vec<u64>> = inputs.par_iter().map(|i| sponge.pack_bytes(i)).collect();
+        let packed: Vec<&[u64]> = packed.iter().map(Vec::as_slice).collect();
+        let flags: Vec<u64> = inputs.iter().map(|i| sponge.bytes_flag(i.len())).collect();
+        self.hash_any(sponge, &packed, &flags)
     }
 }
 
@@ -215,7 +258,8 @@ impl Engine for CpuEngine {
             .zip(digests.par_chunks_mut(TASK))
             .for_each(|(elements, digests)| {
                 let inputs: Vec<&[u64]> = elements.chunks(width).collect();
-                self.hash_sorted(sponge, &inputs, digests);
+                let flags = vec![sponge.elements_flag(width); inputs.len()];
+                self.hash_sorted(sponge, &inputs, &flags, digests);
             });
         Ok(digests)
     }
@@ -232,20 +276,11 @@ impl Engine for CpuEngine {
             })?;
             before += input.len();
         }
-        // Inputs of one length go together; the sort is stable, and no result depends on it.
-        let mut order: Vec<usize> = (0..inputs.len()).collect();
-        order.sort_by_key(|&i| core::cmp::Reverse(inputs[i].len()));
-        let sorted: Vec<&[u64]> = order.iter().map(|&i| inputs[i]).collect();
-        let mut found = vec![Digest::ZERO; inputs.len()];
-        sorted
-            .par_chunks(TASK)
-            .zip(found.par_chunks_mut(TASK))
-            .for_each(|(inputs, out)| self.hash_sorted(sponge, inputs, out));
-        let mut digests = vec![Digest::ZERO; inputs.len()];
-        for (&i, digest) in order.iter().zip(found) {
-            digests[i] = digest;
-        }
-        Ok(digests)
+        let flags: Vec<u64> = inputs
+            .iter()
+            .map(|input| sponge.elements_flag(input.len()))
+            .collect();
+        Ok(self.hash_any(sponge, inputs, &flags))
     }
 
     fn merge_level(

@@ -27,6 +27,9 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     const LANES: usize;
     /// States in general registers beside them in a batch.
     const BESIDE: usize;
+    /// Whether one state alone is permuted in vectors, its elements in their lanes, or in general
+    /// registers: whatever is sooner done.
+    const ONE_IN_VECTORS: bool;
     /// A vector.
     type V: Copy;
 

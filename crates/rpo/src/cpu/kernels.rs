@@ -6,6 +6,7 @@ use super::mds::mds;
 use super::portable::Portable;
 use super::rounds::{Batch, canonical};
 use super::sbox::power;
+use super::words::Words;
 use crate::reference::constants::ROUND_CONSTANTS;
 use crate::{State, WIDTH};
 
@@ -21,7 +22,7 @@ impl Kernel for PermuteMany<'_> {
         let mut blocks = self.0.chunks_exact_mut(block);
         for states in &mut blocks {
             match I::BESIDE {
-                0 => Batch::<I, 4, 0, 0>::permute(isa, states),
+                0 => Batch::<I, 6, 0, 0>::permute(isa, states),
                 1 => Batch::<I, 4, 4, 1>::permute(isa, states),
                 2 => Batch::<I, 3, 6, 2>::permute(isa, states),
                 _ => Batch::<I, 2, 6, 3>::permute(isa, states),
@@ -29,10 +30,10 @@ impl Kernel for PermuteMany<'_> {
         }
         let mut rest = blocks.into_remainder();
         while !rest.is_empty() {
-            // A vector takes as long for one state as for all.
+            // A vector takes as long for one state as for all; each alone is sooner done for a few.
             let n = rest.len().min(I::LANES);
             let (some, others) = rest.split_at_mut(n);
-            if n <= I::LANES / 2 {
+            if 4 * n <= 3 * I::LANES {
                 for state in some {
                     permute_one(isa, state);
                 }
@@ -70,19 +71,19 @@ fn permute_one<I: Isa>(isa: I, state: &mut State) {
 
 #[inline(always)]
 fn powers<I: Isa, const INVERSE: bool>(isa: I, state: &mut State) {
-    match I::LANES {
-        1 => in_words::<6, INVERSE>(state),
-        4 => in_vectors::<I, 3, INVERSE>(isa, state),
-        _ => in_vectors::<I, 2, INVERSE>(isa, state),
+    match (I::ONE_IN_VECTORS, I::LANES) {
+        (false, _) => in_words::<I, WIDTH, INVERSE>(isa, state),
+        (true, 4) => in_vectors::<I, 3, INVERSE>(isa, state),
+        (true, _) => in_vectors::<I, 2, INVERSE>(isa, state),
     }
 }
 
 #[inline(always)]
-fn in_words<const G: usize, const INVERSE: bool>(state: &mut State) {
+fn in_words<I: Isa, const G: usize, const INVERSE: bool>(isa: I, state: &mut State) {
     for group in state.chunks_exact_mut(G) {
         let mut words = [0; G];
         words.copy_from_slice(group);
-        group.copy_from_slice(&power::<_, INVERSE, G, 0>(Portable, words, []).0);
+        group.copy_from_slice(&power::<_, INVERSE, G, 0>(Words(isa), words, []).0);
     }
 }
 
@@ -101,5 +102,3 @@ fn in_vectors<I: Isa, const G: usize, const INVERSE: bool>(isa: I, state: &mut S
         group.copy_from_slice(&words[..group.len()]);
     }
 }
-
-const _: () = assert!(WIDTH.is_multiple_of(6));

@@ -97,7 +97,10 @@ fn block_i<I: Isa>(
     let im = [
         isa.add(isa.sub(isa.shl::<2>(far1.1), near0.1), isa.sub(i2, r2)),
         isa.sub(isa.sub(isa.shl::<2>(far2.1), unit0.1), near1.1),
-        isa.sub(isa.sub(isa.splat(0), isa.shl::<2>(far0.0)), isa.add(unit1.1, near2.1)),
+        isa.sub(
+            isa.sub(isa.splat(0), isa.shl::<2>(far0.0)),
+            isa.add(unit1.1, near2.1),
+        ),
     ];
     (re, im)
 }

@@ -12,6 +12,7 @@ mod mds;
 mod portable;
 mod rounds;
 mod sbox;
+mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 

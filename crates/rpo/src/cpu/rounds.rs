@@ -26,8 +26,8 @@ impl<I: Isa, const G: usize, const S: usize, const K: usize> Batch<I, G, S, K> {
         let lanes = states.len().min(I::LANES);
         let (vectors, beside) = states.split_at_mut(lanes);
         for (lane, state) in vectors.iter().enumerate() {
-            for i in 0..WIDTH {
-                words[i][lane] = state[i];
+            for (word, &x) in words.iter_mut().zip(state) {
+                word[lane] = x;
             }
         }
         let mut batch = Self {
@@ -35,17 +35,17 @@ impl<I: Isa, const G: usize, const S: usize, const K: usize> Batch<I, G, S, K> {
             v: [isa.splat(0); WIDTH],
             s: [[0; WIDTH]; K],
         };
-        for i in 0..WIDTH {
-            batch.v[i] = isa.load(&words[i]);
+        for (v, words) in batch.v.iter_mut().zip(&words) {
+            *v = isa.load(words);
         }
         batch.s.copy_from_slice(beside);
         batch.rounds();
-        for i in 0..WIDTH {
-            isa.store(batch.v[i], &mut words[i]);
+        for (v, words) in batch.v.iter().zip(&mut words) {
+            isa.store(*v, words);
         }
         for (lane, state) in vectors.iter_mut().enumerate() {
-            for i in 0..WIDTH {
-                state[i] = canonical(words[i][lane]);
+            for (word, x) in words.iter().zip(state) {
+                *x = canonical(word[lane]);
             }
         }
         for (out, state) in beside.iter_mut().zip(batch.s) {

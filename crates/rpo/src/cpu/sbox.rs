@@ -3,7 +3,7 @@
 
 use super::isa::Isa;
 
-/// `G` vectors, and beside them `S` words in general registers. Every step goes over all of them, so
+/// `G` vectors, and beside each of them `S / G` words in general registers. Every step goes over all of them, so
 /// that each has the others' latency to hide its own in.
 #[derive(Clone, Copy)]
 struct Group<I: Isa, const G: usize, const S: usize> {
@@ -15,12 +15,10 @@ struct Group<I: Isa, const G: usize, const S: usize> {
 impl<I: Isa, const G: usize, const S: usize> Group<I, G, S> {
     #[inline(always)]
     fn square(mut self) -> Self {
-        for i in 0..G.max(S) {
-            if i < G {
-                self.v[i] = self.isa.square(self.v[i]);
-            }
-            if i < S {
-                self.s[i] = self.isa.square_word(self.s[i]);
+        for i in 0..G {
+            self.v[i] = self.isa.square(self.v[i]);
+            for k in i * (S / G)..(i + 1) * (S / G) {
+                self.s[k] = self.isa.square_word(self.s[k]);
             }
         }
         self
@@ -28,12 +26,10 @@ impl<I: Isa, const G: usize, const S: usize> Group<I, G, S> {
 
     #[inline(always)]
     fn mul(mut self, other: Self) -> Self {
-        for i in 0..G.max(S) {
-            if i < G {
-                self.v[i] = self.isa.mul(self.v[i], other.v[i]);
-            }
-            if i < S {
-                self.s[i] = self.isa.mul_word(self.s[i], other.s[i]);
+        for i in 0..G {
+            self.v[i] = self.isa.mul(self.v[i], other.v[i]);
+            for k in i * (S / G)..(i + 1) * (S / G) {
+                self.s[k] = self.isa.mul_word(self.s[k], other.s[k]);
             }
         }
         self

@@ -87,7 +87,7 @@ impl MerkleTree {
     ///
     /// [`Error::Length`] for another number, [`Error::Device`].
     pub fn build(
-        engine: &impl Engine,
+        engine: &(impl Engine + ?Sized),
         sponge: Sponge,
         leaves: Vec<Digest>,
     ) -> Result<Self, Error> {
@@ -106,7 +106,7 @@ impl MerkleTree {
     ///
     /// [`Error::Length`] for none, or more than [`MAX_LEAVES`]; [`Error::Device`].
     pub fn build_padded(
-        engine: &impl Engine,
+        engine: &(impl Engine + ?Sized),
         sponge: Sponge,
         leaves: Vec<Digest>,
     ) -> Result<Self, Error> {
@@ -159,7 +159,7 @@ impl MerkleTree {
     }
 
     /// Makes the nodes over the leaves from `first` on, and the levels that are missing.
-    fn rise(&mut self, engine: &impl Engine, first: usize) -> Result<(), Error> {
+    fn rise(&mut self, engine: &(impl Engine + ?Sized), first: usize) -> Result<(), Error> {
         let mut first = first / 2;
         for depth in 0.. {
             let children = &self.levels[depth];
@@ -193,7 +193,11 @@ impl MerkleTree {
     ///
     /// [`Error::Length`] if they become too many; the tree is then as before. [`Error::Device`]; the
     /// tree is then not to be used.
-    pub fn append(&mut self, engine: &impl Engine, leaves: &[Digest]) -> Result<(), Error> {
+    pub fn append(
+        &mut self,
+        engine: &(impl Engine + ?Sized),
+        leaves: &[Digest],
+    ) -> Result<(), Error> {
         let before = self.levels[0].len();
         check_count(before as u64 + leaves.len() as u64)?;
         if leaves.is_empty() {
@@ -287,7 +291,10 @@ impl MerkleTree {
         }
         known.sort_unstable();
         known.dedup();
-        let leaves = known.iter().map(|&i| (i as u64, self.leaves()[i])).collect();
+        let leaves = known
+            .iter()
+            .map(|&i| (i as u64, self.leaves()[i]))
+            .collect();
         let mut siblings = Vec::new();
         for height in 0..self.depth() {
             let mut parents = Vec::with_capacity(known.len());

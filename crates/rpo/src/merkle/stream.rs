@@ -9,8 +9,7 @@ use crate::{Digest, Error, Sponge};
 const CHUNK_DEPTH: usize = 14;
 
 /// Takes leaves, gives the root; holds one chunk of leaves and a digest for each level above.
-#[derive(Debug)]
-pub struct Stream<'a, E: Engine> {
+pub struct Stream<'a, E: Engine + ?Sized> {
     engine: &'a E,
     sponge: Sponge,
     missing: Missing,
@@ -20,7 +19,7 @@ pub struct Stream<'a, E: Engine> {
     count: u64,
 }
 
-impl<'a, E: Engine> Stream<'a, E> {
+impl<'a, E: Engine + ?Sized> Stream<'a, E> {
     /// No leaves yet.
     #[must_use]
     pub fn new(engine: &'a E, sponge: Sponge) -> Self {

@@ -47,7 +47,7 @@ const fn keccak_f(mut a: [u64; 25]) -> [u64; 25] {
             if lfsr & 1 == 1 {
                 a[0] ^= 1 << ((1 << j) - 1);
             }
-            lfsr = (lfsr << 1) ^ (lfsr >> 7) * 0x71;
+            lfsr = (lfsr << 1) ^ ((lfsr >> 7) * 0x71);
             j += 1;
         }
         round += 1;

@@ -3,10 +3,12 @@
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::{
-    __m256i, _mm_cvtsi32_si128, _mm256_add_epi64, _mm256_and_si256, _mm256_cmpgt_epi64, _mm256_loadu_si256,
-    _mm256_mul_epu32, _mm256_set1_epi64x, _mm256_sll_epi64, _mm256_slli_epi64, _mm256_srli_epi64,
-    _mm256_storeu_si256, _mm256_sub_epi64, _mm256_xor_si256,
+    __m256i, _mm_cvtsi32_si128, _mm256_add_epi64, _mm256_and_si256, _mm256_cmpgt_epi64,
+    _mm256_loadu_si256, _mm256_mul_epu32, _mm256_set1_epi64x, _mm256_sll_epi64, _mm256_slli_epi64,
+    _mm256_srli_epi64, _mm256_storeu_si256, _mm256_sub_epi64, _mm256_xor_si256,
 };
+
+use core::hint::black_box;
 
 use super::bmi2;
 use crate::cpu::isa::{Isa, Kernel, MAX_LANES};
@@ -15,8 +17,13 @@ const EPSILON: u64 = 0xFFFF_FFFF;
 const SIGN: u64 = 1 << 63;
 
 /// Proof that the processor has AVX2 and BMI2.
+///
+/// It holds 2^32 - 1 where the compiler cannot see it: it would replace the product by that number, one
+/// instruction, with a mask, a shift and a difference.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx2(());
+pub(crate) struct Avx2 {
+    epsilon: u64,
+}
 
 impl Avx2 {
     /// `None` if the processor lacks it.
@@ -24,7 +31,9 @@ impl Avx2 {
     pub(crate) fn detect() -> Option<Self> {
         let has = std::arch::is_x86_feature_detected!("avx2")
             && std::arch::is_x86_feature_detected!("bmi2");
-        has.then_some(Self(()))
+        has.then(|| Self {
+            epsilon: black_box(EPSILON),
+        })
     }
 
     /// `high 2^64 + low` modulo p: `low + (2^32 - 1) high0 - high1` with the digits of `high`.
@@ -38,7 +47,7 @@ impl Avx2 {
             let less = _mm256_sub_epi64(flipped, _mm256_srli_epi64::<32>(high));
             let borrowed = _mm256_cmpgt_epi64(less, flipped);
             let less = _mm256_sub_epi64(less, _mm256_srli_epi64::<32>(borrowed));
-            let more = _mm256_mul_epu32(high, self.splat(EPSILON));
+            let more = _mm256_mul_epu32(high, self.splat(self.epsilon));
             let sum = _mm256_add_epi64(less, more);
             let wrapped = _mm256_cmpgt_epi64(less, sum);
             let sum = _mm256_add_epi64(sum, _mm256_srli_epi64::<32>(wrapped));
@@ -49,7 +58,8 @@ impl Avx2 {
 
 impl Isa for Avx2 {
     const LANES: usize = 4;
-    const BESIDE: usize = 1;
+    const BESIDE: usize = 2;
+    const ONE_IN_VECTORS: bool = true;
     type V = __m256i;
 
     #[inline]

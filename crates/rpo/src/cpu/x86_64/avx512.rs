@@ -8,14 +8,21 @@ use core::arch::x86_64::{
     _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
 };
 
+use core::hint::black_box;
+
 use super::bmi2;
 use crate::cpu::isa::{Isa, Kernel, MAX_LANES};
 
 const EPSILON: u64 = 0xFFFF_FFFF;
 
 /// Proof that the processor has AVX-512 F and BMI2.
+///
+/// It holds 2^32 - 1 where the compiler cannot see it: it would replace the product by that number, one
+/// instruction, with a mask, a shift and a difference.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512<const BESIDE: usize>(());
+pub(crate) struct Avx512<const BESIDE: usize> {
+    epsilon: u64,
+}
 
 impl<const BESIDE: usize> Avx512<BESIDE> {
     /// `None` if the processor lacks it.
@@ -23,7 +30,9 @@ impl<const BESIDE: usize> Avx512<BESIDE> {
     pub(crate) fn detect() -> Option<Self> {
         let has = std::arch::is_x86_feature_detected!("avx512f")
             && std::arch::is_x86_feature_detected!("bmi2");
-        has.then_some(Self(()))
+        has.then(|| Self {
+            epsilon: black_box(EPSILON),
+        })
     }
 
     /// `high 2^64 + low` modulo p: `low + (2^32 - 1) high0 - high1` with the digits of `high`.
@@ -31,7 +40,7 @@ impl<const BESIDE: usize> Avx512<BESIDE> {
     fn reduce(self, low: __m512i, high: __m512i) -> __m512i {
         // SAFETY: a token exists only where AVX-512 F was detected.
         unsafe {
-            let epsilon = self.splat(EPSILON);
+            let epsilon = self.splat(self.epsilon);
             let high1 = _mm512_srli_epi64::<32>(high);
             let borrowed = _mm512_cmplt_epu64_mask(low, high1);
             let less = _mm512_sub_epi64(low, high1);
@@ -47,6 +56,7 @@ impl<const BESIDE: usize> Avx512<BESIDE> {
 impl<const BESIDE: usize> Isa for Avx512<BESIDE> {
     const LANES: usize = 8;
     const BESIDE: usize = BESIDE;
+    const ONE_IN_VECTORS: bool = false;
     type V = __m512i;
 
     #[inline]

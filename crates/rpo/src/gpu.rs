@@ -104,12 +104,21 @@ fn compare(engine: &dyn Engine) -> Result<(), Error> {
         // One full block and a part of another.
         let width = RATE + 3;
         let input = &elements[..70 * width];
-        let expected = input.chunks(width).map(hash).collect::<Result<Vec<_>, _>>()?;
+        let expected = input
+            .chunks(width)
+            .map(hash)
+            .collect::<Result<Vec<_>, _>>()?;
         let found = engine.hash_rows(sponge, input, width)?;
         same("rpo hash rows", &found, expected)?;
 
-        let inputs: Vec<&[u64]> = (0..=2 * RATE + 1).rev().map(|n| &elements[n..2 * n]).collect();
-        let expected = inputs.iter().map(|i| hash(i)).collect::<Result<Vec<_>, _>>()?;
+        let inputs: Vec<&[u64]> = (0..=2 * RATE + 1)
+            .rev()
+            .map(|n| &elements[n..2 * n])
+            .collect();
+        let expected = inputs
+            .iter()
+            .map(|i| hash(i))
+            .collect::<Result<Vec<_>, _>>()?;
         same("rpo hash", &engine.hash_many(sponge, &inputs)?, expected)?;
 
         let leaves: Vec<Digest> = found[..64].to_vec();

@@ -8,8 +8,8 @@ use fieldspar_device::cuda::{Arg, Buffer, Cuda, Function, Pinned, Stream};
 
 use super::kernels::Kernels;
 use crate::engine::Engine;
-use crate::reference::constants::ROUND_CONSTANTS;
 use crate::gpu::{Checked, by_length, check_leaves, check_level, first_use, rows, starts};
+use crate::reference::constants::ROUND_CONSTANTS;
 use crate::{DIGEST, Digest, Error, RATE, Sponge, State, WIDTH};
 
 /// Threads of a block that hash a state each; as the kernels are compiled.
@@ -236,7 +236,10 @@ const fn level_start(leaves: usize, level: usize) -> usize {
 /// What a kernel found: the index of the first element that is not canonical, or none.
 fn check_found(stream: &Stream, bad: &Buffer<u64>, elements: &[u64]) -> Result<(), Error> {
     let found = stream.download(bad, 0..1)?;
-    match found.first().map(|&i| usize::try_from(i).unwrap_or(usize::MAX)) {
+    match found
+        .first()
+        .map(|&i| usize::try_from(i).unwrap_or(usize::MAX))
+    {
         Some(index) if index < elements.len() => Err(Error::NotCanonical {
             index,
             value: elements[index],

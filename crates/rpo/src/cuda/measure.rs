@@ -11,11 +11,7 @@ use crate::{Error, State};
 /// # Errors
 ///
 /// [`Error::Device`].
-pub fn permutations(
-    engine: &CudaEngine,
-    states: &[State],
-    runs: usize,
-) -> Result<Vec<f64>, Error> {
+pub fn permutations(engine: &CudaEngine, states: &[State], runs: usize) -> Result<Vec<f64>, Error> {
     engine.self_test()?;
     let stream = engine.cuda().stream()?;
     let buffer = stream.upload(states)?;

@@ -292,7 +292,10 @@ impl Engine for Unchecked<'_> {
         check_level(children, parents)?;
         let engine = self.0;
         let piece = engine.fit(3 * DIGEST_BYTES);
-        engine.plan(OP, &[("digests", parents.len().min(piece) * 3 * DIGEST_BYTES)])?;
+        engine.plan(
+            OP,
+            &[("digests", parents.len().min(piece) * 3 * DIGEST_BYTES)],
+        )?;
         let pieces = children.chunks(2 * piece).zip(parents.chunks_mut(piece));
         for (children, parents) in pieces {
             let count = parents.len();

@@ -36,7 +36,11 @@ fn suite(engine: &dyn Engine, count: usize) {
         for width in (1..=2 * RATE + 1).chain([40]) {
             let input = &elements[..elements.len().min(70 * width) / width * width];
             let ours = engine.hash_rows(sponge, input, width).unwrap();
-            assert_eq!(ours, cpu.hash_rows(sponge, input, width).unwrap(), "{width}");
+            assert_eq!(
+                ours,
+                cpu.hash_rows(sponge, input, width).unwrap(),
+                "{width}"
+            );
         }
         let inputs: Vec<&[u64]> = (0..90).map(|n| &elements[n..n + (n * 7) % 41]).collect();
         let ours = engine.hash_many(sponge, &inputs).unwrap();
@@ -102,7 +106,10 @@ fn faults(engine: &dyn Engine, faults: &Faults) {
         faults.fail_at(None, k);
         let error = work().unwrap_err();
         assert!(
-            matches!(error, Error::Device(DeviceError::KernelFailed { .. } | DeviceError::OutOfMemory(_))),
+            matches!(
+                error,
+                Error::Device(DeviceError::KernelFailed { .. } | DeviceError::OutOfMemory(_))
+            ),
             "{k} of {count}: {error:?}"
         );
     }

@@ -13,7 +13,9 @@ use std::path::Path;
 use clap::Subcommand;
 use fieldspar_device::{Device, DeviceKind};
 use fieldspar_rpo::cpu::CpuEngine;
+use fieldspar_rpo::cuda::CudaEngine;
 use fieldspar_rpo::engine::Engine;
+use fieldspar_rpo::wgpu::WgpuEngine;
 use fieldspar_rpo::{Error, Sponge};
 
 use crate::context::Context;
@@ -43,7 +45,7 @@ impl RpoCommand {
 }
 
 /// The kinds of devices that have an engine for RPO.
-const ENGINES: [DeviceKind; 1] = [DeviceKind::Cpu];
+const ENGINES: [DeviceKind; 3] = [DeviceKind::Cpu, DeviceKind::Cuda, DeviceKind::Wgpu];
 
 /// A sponge by its name on the command line.
 fn sponge(name: &str) -> Result<Sponge, String> {
@@ -54,9 +56,11 @@ fn sponge(name: &str) -> Result<Sponge, String> {
 fn open_engine(context: &Context) -> Result<(Device, Box<dyn Engine>), Failure> {
     let (spec, _) = context.device_spec()?;
     let device = Device::open_for(&spec, &ENGINES)?;
-    let engine: Box<dyn Engine> = match device.cpu_variant() {
-        Some(variant) => Box::new(CpuEngine::new(variant)?),
-        None => return Err(no_engine(&device)),
+    let engine: Box<dyn Engine> = match (device.cpu_variant(), device.cuda(), device.wgpu()) {
+        (Some(variant), ..) => Box::new(CpuEngine::new(variant)?),
+        (_, Some(cuda), _) => Box::new(CudaEngine::new(cuda)?),
+        (.., Some(wgpu)) => Box::new(WgpuEngine::new(wgpu)?),
+        _ => return Err(no_engine(&device)),
     };
     Ok((device, engine))
 }

@@ -83,10 +83,10 @@ pub(crate) fn first_use(checked: &Checked, engine: &dyn Engine) -> Result<(), Er
     Ok(())
 }
 
-/// States of the comparison: more than one block or workgroup has.
-const STATES: usize = 140;
+/// States of the comparison: more than one warp or workgroup has.
+const STATES: usize = 70;
 
-/// Every operation of an engine on a few hundred states.
+/// Every operation of an engine on some hundred states.
 fn compare(engine: &dyn Engine) -> Result<(), Error> {
     let states = samples();
     let mut permuted = states.clone();
@@ -103,7 +103,7 @@ fn compare(engine: &dyn Engine) -> Result<(), Error> {
         let hash = |input: &[u64]| sponge.hash_elements_with(permute, input);
         // One full block and a part of another.
         let width = RATE + 3;
-        let input = &elements[..150 * width];
+        let input = &elements[..70 * width];
         let expected = input
             .chunks(width)
             .map(hash)
@@ -121,7 +121,7 @@ fn compare(engine: &dyn Engine) -> Result<(), Error> {
             .collect::<Result<Vec<_>, _>>()?;
         same("rpo hash", &engine.hash_many(sponge, &inputs)?, expected)?;
 
-        let leaves: Vec<Digest> = found[..128].to_vec();
+        let leaves: Vec<Digest> = found[..64].to_vec();
         let mut level = leaves.clone();
         let mut expected = vec![leaves.clone()];
         while level.len() > 1 {
@@ -129,7 +129,7 @@ fn compare(engine: &dyn Engine) -> Result<(), Error> {
             level = pairs.map(|pair| sponge.merge_with(permute, pair)).collect();
             expected.push(level.clone());
         }
-        let mut parents = vec![Digest::ZERO; 64];
+        let mut parents = vec![Digest::ZERO; 32];
         engine.merge_level(sponge, &leaves, &mut parents)?;
         same("rpo merge", &parents, expected[1].iter().copied())?;
         let found = engine.levels(sponge, leaves)?;

@@ -21,7 +21,7 @@
 //!
 //! - [`mod@reference`]: the definition of correct, in plain Rust.
 //! - [`sponge`]: the sponges, over any permutation.
-//! - [`cpu`]: the processor; [`engine`]: what any device does.
+//! - [`cpu`]: the processor; [`cuda`]: NVIDIA GPUs; [`wgpu`]: any GPU; [`engine`]: what any device does.
 //! - [`p3`]: Plonky3's traits.
 //! - [`merkle`]: trees, openings, their check.
 #![deny(unsafe_code)]

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use fieldspar_device::{CpuSelection, CpuVariant, DeviceSpec, Host};
+use fieldspar_device::{CpuSelection, CpuVariant, Device, DeviceSpec, Host};
 use fieldspar_rpo::cpu::CpuEngine;
 use fieldspar_rpo::engine::Engine;
 use fieldspar_rpo::{Digest, MODULUS, Sponge, State};
 use serde_json::{Map, Value, json};
 
+use super::open_engine;
 use super::rival::{BUILDS, Rival};
 use crate::bench::stats::median;
 use crate::bench::svg::escape;
@@ -70,6 +71,44 @@ pub(crate) struct BenchArgs {
 }
 
 const OPERATIONS: [&str; 4] = ["permute_many", "permute_one", "merge", "merkle"];
+/// Those of them that a GPU does: one state alone is the processor's work.
+const BULK: [&str; 2] = ["permute_many", "merkle"];
+
+/// An engine of ours, as rows name it.
+struct Ours {
+    device: String,
+    variant: String,
+    engine: Box<dyn Engine>,
+    /// The same engine, if it is the processor's.
+    cpu: Option<CpuEngine>,
+}
+
+impl Ours {
+    fn cpu(variant: CpuVariant) -> Result<Self, Failure> {
+        Ok(Self {
+            device: format!("cpu:{variant}"),
+            variant: variant.name().to_owned(),
+            engine: Box::new(CpuEngine::new(variant)?),
+            cpu: Some(CpuEngine::new(variant)?),
+        })
+    }
+
+    fn gpu(device: &Device, engine: Box<dyn Engine>) -> Self {
+        Self {
+            device: device.info().spec.clone(),
+            variant: device.info().variant.clone(),
+            engine,
+            cpu: None,
+        }
+    }
+
+    const fn operations(&self) -> &'static [&'static str] {
+        match self.cpu {
+            Some(_) => &OPERATIONS,
+            None => &BULK,
+        }
+    }
+}
 const SEED: u64 = 5;
 
 /// SplitMix64, reduced; the rivals make the same.
@@ -95,17 +134,18 @@ fn fold<'a>(words: impl IntoIterator<Item = &'a u64>) -> String {
 }
 
 /// One run of ours: nanoseconds per permutation, and the fold of the result.
-fn run_ours(engine: &CpuEngine, op: &str, count: usize) -> Result<(f64, String), Failure> {
+fn run_ours(ours: &Ours, op: &str, count: usize) -> Result<(f64, String), Failure> {
     let words = elements(SEED, 12 * count);
     let ns = |start: Instant, count: usize| start.elapsed().as_secs_f64() * 1e9 / count as f64;
     let mut states: Vec<State> = words.as_chunks::<12>().0.to_vec();
-    Ok(match op {
-        "permute_many" => {
+    let engine = &*ours.engine;
+    Ok(match (op, &ours.cpu) {
+        ("permute_many", _) => {
             let start = Instant::now();
             engine.permute_many(&mut states)?;
             (ns(start, count), fold(states.as_flattened()))
         }
-        "permute_one" => {
+        ("permute_one", Some(engine)) => {
             let mut state = black_box(states[0]);
             let start = Instant::now();
             for _ in 0..count {
@@ -113,7 +153,7 @@ fn run_ours(engine: &CpuEngine, op: &str, count: usize) -> Result<(f64, String),
             }
             (ns(start, count), fold(&state))
         }
-        "merge" => {
+        ("merge", Some(engine)) => {
             let [a, b] = [states[0][0], states[0][1]];
             let mut pair = black_box([Digest::new([a; 4])?, Digest::new([b; 4])?]);
             let start = Instant::now();
@@ -143,12 +183,11 @@ fn run_ours(engine: &CpuEngine, op: &str, count: usize) -> Result<(f64, String),
 /// Ours and the rivals' runs of one operation, in turn.
 fn row(
     args: &BenchArgs,
-    variant: CpuVariant,
+    engine: &Ours,
     op: &str,
     rivals: &mut [Rival],
     threads: usize,
 ) -> Result<Value, Failure> {
-    let engine = CpuEngine::new(variant)?;
     let count = match op {
         "merkle" => 1 << args.log_leaves,
         _ => args.count as usize,
@@ -157,7 +196,7 @@ fn row(
     let mut theirs = vec![Vec::new(); rivals.len() * args.vs.len()];
     // The first run of each side warms up.
     for run in 0..=args.runs {
-        let (ns, check) = run_ours(&engine, op, count)?;
+        let (ns, check) = run_ours(engine, op, count)?;
         if run > 0 {
             ours.push(ns);
         }
@@ -196,8 +235,8 @@ fn row(
     let equal = (!named.is_empty()).then_some(true);
     Ok(json!({
         "op": op,
-        "device": format!("cpu:{variant}"),
-        "variant": variant.name(),
+        "device": engine.device,
+        "variant": engine.variant,
         "threads": if matches!(op, "permute_one" | "merge") { 1 } else { threads },
         "count": count,
         "ns_per_permutation": ns,
@@ -206,20 +245,33 @@ fn row(
     }))
 }
 
-pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
-    if let Some(path) = &args.html {
-        output::check(path, args.force)?;
+/// A named GPU; or a named variant of the processor; or all of them, since what each gains over the plain
+/// one is the table.
+fn engines(spec: &DeviceSpec, context: &Context) -> Result<(Device, Vec<Ours>), Failure> {
+    if matches!(spec, DeviceSpec::Cuda(_) | DeviceSpec::Wgpu(_)) {
+        let (device, engine) = open_engine(context)?;
+        let ours = vec![Ours::gpu(&device, engine)];
+        return Ok((device, ours));
     }
     let device = context.open_processor()?;
-    let (spec, _) = context.device_spec()?;
-    // Without a named variant, what each gains over the plain one is the table.
-    let variants: Vec<CpuVariant> = match (&spec, device.cpu_variant()) {
+    let variants: Vec<CpuVariant> = match (spec, device.cpu_variant()) {
         (DeviceSpec::Cpu(CpuSelection::Variant(_)), Some(variant)) => vec![variant],
         _ => CpuVariant::ALL
             .into_iter()
             .filter(|v| v.is_available())
             .collect(),
     };
+    let ours = variants.into_iter().map(Ours::cpu);
+    let ours = ours.collect::<Result<_, Failure>>()?;
+    Ok((device, ours))
+}
+
+pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failure> {
+    if let Some(path) = &args.html {
+        output::check(path, args.force)?;
+    }
+    let (spec, _) = context.device_spec()?;
+    let (device, engines) = engines(&spec, context)?;
     let mut rivals = Vec::new();
     if !args.vs.is_empty() {
         for build in BUILDS {
@@ -236,10 +288,10 @@ pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failur
     let mut rows = Vec::new();
     let mut text = String::new();
     for op in OPERATIONS {
-        for &variant in &variants {
-            let row = row(args, variant, op, &mut rivals, context.threads())?;
+        for engine in engines.iter().filter(|e| e.operations().contains(&op)) {
+            let row = row(args, engine, op, &mut rivals, context.threads())?;
             let ns = row["ns_per_permutation"].as_f64().unwrap_or_default();
-            let _ = write!(text, "{op:<14}{:<14}{ns:>9.0} ns", format!("cpu:{variant}"));
+            let _ = write!(text, "{op:<14}{:<14}{ns:>9.1} ns", engine.device);
             for (name, rival) in row["rivals"].as_object().into_iter().flatten() {
                 let ratio = rival["ratio"].as_f64().unwrap_or_default();
                 let _ = write!(text, "   {name} {ratio:.2}x");

@@ -10,7 +10,7 @@ use fieldspar_rpo::merkle::{MerkleTree, Opening, Openings, Stream};
 use fieldspar_rpo::{Digest, Error, Sponge};
 use serde_json::{Value, json};
 
-use super::{open_engine, read, tree_file, words};
+use super::{open_engine, open_processor, read, tree_file, words};
 use crate::context::{Context, Outcome};
 use crate::failure::Failure;
 use crate::json;
@@ -286,7 +286,7 @@ fn hex(digests: &[Digest]) -> Vec<String> {
 }
 
 fn open(args: &OpenArgs, context: &Context) -> Result<Outcome, Failure> {
-    context.unused_device()?;
+    let (device, engine) = open_processor(context)?;
     let tree = tree_file::load(&args.tree, args.sponge)?;
     let (root, depth) = (tree.root(), tree.depth());
     let (mut fields, held) = match args.index[..] {
@@ -297,7 +297,7 @@ fn open(args: &OpenArgs, context: &Context) -> Result<Outcome, Failure> {
                 "leaf": opening.leaf.to_string(),
                 "path": hex(&opening.path),
             });
-            (fields, opening.verify(args.sponge, root, depth))
+            (fields, opening.verify(&engine, args.sponge, root, depth))
         }
         _ => {
             let openings = tree.open_many(&args.index)?;
@@ -305,7 +305,7 @@ fn open(args: &OpenArgs, context: &Context) -> Result<Outcome, Failure> {
             let fields = json!({
                 "index": index, "leaf": hex(&leaf), "path": hex(&openings.siblings),
             });
-            (fields, openings.verify(args.sponge, root, depth))
+            (fields, openings.verify(&engine, args.sponge, root, depth))
         }
     };
     // A file that was damaged is found here and not by whoever gets the opening.
@@ -314,7 +314,7 @@ fn open(args: &OpenArgs, context: &Context) -> Result<Outcome, Failure> {
     fields["depth"] = json!(depth);
     fields["root"] = json!(root.to_string());
     let text = format!("{fields}\n");
-    Ok(Outcome::new(text, json::fields(fields)))
+    Ok(Outcome::new(text, json::fields(fields)).on(&device))
 }
 
 /// One digest, or a list of them.
@@ -340,7 +340,7 @@ fn read_opening(path: &Path) -> Result<Value, Failure> {
 }
 
 fn verify(args: &VerifyArgs, context: &Context) -> Result<Outcome, Failure> {
-    context.unused_device()?;
+    let (device, engine) = open_processor(context)?;
     let value = read_opening(&args.opening)?;
     let leaf = digests(&value["leaf"], "leaf").map_err(|e| e.in_file(&args.opening))?;
     let path = digests(&value["path"], "path").map_err(|e| e.in_file(&args.opening))?;
@@ -353,7 +353,7 @@ fn verify(args: &VerifyArgs, context: &Context) -> Result<Outcome, Failure> {
                 leaves: index.into_iter().zip(leaf).collect(),
                 siblings: path,
             };
-            openings.verify(args.sponge, args.root, args.depth)
+            openings.verify(&engine, args.sponge, args.root, args.depth)
         }
         one => {
             let index = one.as_u64().ok_or_else(wrong)?;
@@ -361,7 +361,7 @@ fn verify(args: &VerifyArgs, context: &Context) -> Result<Outcome, Failure> {
                 return Err(wrong());
             };
             let opening = Opening { index, leaf, path };
-            opening.verify(args.sponge, args.root, args.depth)
+            opening.verify(&engine, args.sponge, args.root, args.depth)
         }
     };
     let reason = held.err().map(|e| e.to_string());
@@ -374,5 +374,6 @@ fn verify(args: &VerifyArgs, context: &Context) -> Result<Outcome, Failure> {
         "valid": valid, "reason": reason, "sponge": args.sponge.name(),
         "root": args.root.to_string(), "depth": args.depth, "index": value["index"],
     });
-    Ok(Outcome::new(text, json::fields(fields)).answer(valid))
+    let outcome = Outcome::new(text, json::fields(fields)).on(&device);
+    Ok(outcome.answer(valid))
 }

@@ -38,7 +38,7 @@ impl Kernel for PermuteMany<'_> {
                     permute_one(isa, state);
                 }
             } else {
-                Batch::<I, 6, 0, 0>::permute(isa, some);
+                Batch::<I, 4, 0, 0>::permute(isa, some);
             }
             rest = others;
         }

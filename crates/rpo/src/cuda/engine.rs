@@ -18,7 +18,7 @@ const THREADS: usize = 128;
 const NARROW_THREADS: usize = 256;
 const LANES: usize = 16;
 /// Up to this many merges, lanes share a state: threads alone would not fill the chip, and a thread
-/// takes four times as long.
+/// takes six times as long.
 const NARROW: usize = 1 << 13;
 /// States of which a call holds no more on the device at once.
 const PIECE: usize = 1 << 21;

@@ -77,7 +77,13 @@ impl Opening {
     /// # Errors
     ///
     /// [`VerifyError`]: it is not, and why.
-    pub fn verify(&self, sponge: Sponge, root: Digest, depth: usize) -> Result<(), VerifyError> {
+    pub fn verify(
+        &self,
+        engine: &CpuEngine,
+        sponge: Sponge,
+        root: Digest,
+        depth: usize,
+    ) -> Result<(), VerifyError> {
         if depth > MAX_DEPTH {
             return Err(VerifyError::Depth { depth });
         }
@@ -93,7 +99,6 @@ impl Opening {
                 depth,
             });
         }
-        let engine = CpuEngine::best();
         let mut node = self.leaf;
         for (height, &sibling) in self.path.iter().enumerate() {
             let pair = match (self.index >> height) & 1 {
@@ -112,7 +117,13 @@ impl Openings {
     /// # Errors
     ///
     /// [`VerifyError`]: they are not, and why.
-    pub fn verify(&self, sponge: Sponge, root: Digest, depth: usize) -> Result<(), VerifyError> {
+    pub fn verify(
+        &self,
+        engine: &CpuEngine,
+        sponge: Sponge,
+        root: Digest,
+        depth: usize,
+    ) -> Result<(), VerifyError> {
         if depth > MAX_DEPTH {
             return Err(VerifyError::Depth { depth });
         }
@@ -123,7 +134,6 @@ impl Openings {
             }
             last = Some(index);
         }
-        let engine = CpuEngine::best();
         let mut nodes = self.leaves.clone();
         let mut siblings = self.siblings.iter().copied();
         let mut used = 0;

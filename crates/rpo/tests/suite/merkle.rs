@@ -135,25 +135,25 @@ fn every_leaf_opens_and_nothing_else_does() {
             for (i, leaf) in leaves.iter().enumerate() {
                 let opening = tree.open(i as u64).unwrap();
                 assert_eq!(opening.leaf, *leaf);
-                opening.verify(sponge, root, depth).unwrap();
+                opening.verify(&engine, sponge, root, depth).unwrap();
                 let mut wrong = opening.clone();
                 wrong.leaf = random.digests(1)[0];
-                let refused = wrong.verify(sponge, root, depth);
+                let refused = wrong.verify(&engine, sponge, root, depth);
                 assert!(matches!(refused, Err(VerifyError::Root { .. })));
                 for at in 0..depth {
                     let mut wrong = opening.clone();
                     wrong.path[at] = random.digests(1)[0];
-                    assert!(wrong.verify(sponge, root, depth).is_err());
+                    assert!(wrong.verify(&engine, sponge, root, depth).is_err());
                     wrong = opening.clone();
                     wrong.index ^= 1 << at;
-                    assert!(wrong.verify(sponge, root, depth).is_err());
+                    assert!(wrong.verify(&engine, sponge, root, depth).is_err());
                 }
                 let mut beyond = opening.clone();
                 beyond.index += 1 << depth;
-                let refused = beyond.verify(sponge, root, depth);
+                let refused = beyond.verify(&engine, sponge, root, depth);
                 assert!(matches!(refused, Err(VerifyError::Index { .. })));
-                assert!(opening.verify(sponge, root, depth + 1).is_err());
-                assert!(opening.verify(sponge, root, 1000).is_err());
+                assert!(opening.verify(&engine, sponge, root, depth + 1).is_err());
+                assert!(opening.verify(&engine, sponge, root, 1000).is_err());
             }
             // Padding is not opened.
             assert!(matches!(tree.open(n as u64), Err(Error::Index { .. })));
@@ -172,8 +172,8 @@ fn a_node_does_not_pass_for_a_leaf() {
     forged.leaf = tree.levels()[1][2];
     forged.index = 2;
     forged.path.remove(0);
-    forged.verify(sponge, tree.root(), 2).unwrap();
-    let refused = forged.verify(sponge, tree.root(), 3);
+    forged.verify(&engine, sponge, tree.root(), 2).unwrap();
+    let refused = forged.verify(&engine, sponge, tree.root(), 3);
     assert!(matches!(
         refused,
         Err(VerifyError::Path {
@@ -195,7 +195,7 @@ fn several_leaves_open_together() {
             let count = random.word() as usize % (n + 2) + 1;
             let indices: Vec<u64> = (0..count).map(|_| random.word() % n as u64).collect();
             let openings = tree.open_many(&indices).unwrap();
-            openings.verify(sponge, root, depth).unwrap();
+            openings.verify(&engine, sponge, root, depth).unwrap();
             let alone = openings.leaves.len() * depth;
             assert!(openings.siblings.len() <= alone);
             if openings.leaves.len() == 1 {
@@ -205,7 +205,7 @@ fn several_leaves_open_together() {
             let tampered = |change: &dyn Fn(&mut Openings)| {
                 let mut wrong = openings.clone();
                 change(&mut wrong);
-                assert!(wrong.verify(sponge, root, depth).is_err());
+                assert!(wrong.verify(&engine, sponge, root, depth).is_err());
             };
             tampered(&|o| o.siblings.push(Digest::ZERO));
             tampered(&|o| o.leaves[0].1 = Digest::new([9; 4]).unwrap());
@@ -219,7 +219,7 @@ fn several_leaves_open_together() {
         }
         let all: Vec<u64> = (0..n as u64).collect();
         let openings = tree.open_many(&all).unwrap();
-        openings.verify(sponge, root, depth).unwrap();
+        openings.verify(&engine, sponge, root, depth).unwrap();
         assert!(!n.is_power_of_two() || openings.siblings.is_empty());
         assert!(tree.open_many(&[]).is_err());
         assert!(tree.open_many(&[0, n as u64]).is_err());

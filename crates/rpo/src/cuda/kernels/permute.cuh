@@ -142,6 +142,18 @@ FN void power_inverse_7(u64 x[N]) {
 #define LOCKSTEP 6
 #endif
 
+// The groups take turns in one loop, through memory: two copies of the text would not fit the cache of
+// instructions, which costs more (13 % were measured).
+FN void power_inverse_7_all(u64 s[WIDTH]) {
+#pragma unroll 1
+    for (int i = 0; i < WIDTH; i += LOCKSTEP) {
+        u64 x[LOCKSTEP];
+        copy_all<LOCKSTEP>(x, s + i);
+        power_inverse_7<LOCKSTEP>(x);
+        copy_all<LOCKSTEP>(s + i, x);
+    }
+}
+
 // Any representatives in, canonical ones out.
 FN void permute(u64 s[WIDTH], const Constants& c) {
 #pragma unroll 1
@@ -149,8 +161,7 @@ FN void permute(u64 s[WIDTH], const Constants& c) {
         mds(s, c.k[2 * r]);
         power_7<WIDTH>(s);
         mds(s, c.k[2 * r + 1]);
-#pragma unroll
-        for (int i = 0; i < WIDTH; i += LOCKSTEP) power_inverse_7<LOCKSTEP>(s + i);
+        power_inverse_7_all(s);
     }
 #pragma unroll
     for (int i = 0; i < WIDTH; i++) s[i] = canonical(s[i]);

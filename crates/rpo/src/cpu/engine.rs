@@ -61,7 +61,7 @@ impl CpuEngine {
     fn run<K: Kernel>(&self, kernel: K) -> K::Output {
         match self.variant {
             #[cfg(target_arch = "x86_64")]
-            CpuVariant::Avx512 => match Avx512::<2>::detect() {
+            CpuVariant::Avx512 => match Avx512::detect() {
                 Some(isa) => isa.vectorize(kernel),
                 None => Portable.vectorize(kernel),
             },

@@ -225,7 +225,11 @@ fn add_mod(a: &Wide, b: &Wide, order: &Wide) -> Wide {
     for i in 0..4 {
         (sum[i], carry) = adc(a[i], b[i], carry);
     }
-    if less(&sum, order) { sum } else { minus(&sum, order).0 }
+    if less(&sum, order) {
+        sum
+    } else {
+        minus(&sum, order).0
+    }
 }
 
 #[cfg(test)]
@@ -252,7 +256,10 @@ mod tests {
     fn scalars_are_below_the_order() {
         for distribution in Distribution::ALL {
             let scalars = distribution.scalars(1, 1000, &Bls12_377::ORDER);
-            assert!(scalars.iter().all(|s| less(s, &Bls12_377::ORDER)), "{distribution}");
+            assert!(
+                scalars.iter().all(|s| less(s, &Bls12_377::ORDER)),
+                "{distribution}"
+            );
             assert!(scalars.iter().any(|s| *s != [0; 4]), "{distribution}");
             assert_eq!(distribution.name().parse(), Ok(distribution));
         }

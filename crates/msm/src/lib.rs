@@ -7,6 +7,7 @@ mod bases;
 mod compute;
 mod cpu;
 pub mod curve;
+pub mod delayed;
 mod digits;
 mod engine;
 mod error;

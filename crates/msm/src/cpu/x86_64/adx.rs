@@ -47,7 +47,9 @@ impl<const N: usize> Constants<N> {
 }
 
 impl Arithmetic for Adx {
-    #[inline(always)]
+    // A call costs little against the product, and the callers' loops stay small enough for the cache
+    // of decoded instructions.
+    #[inline(never)]
     fn mul<M: Modulus<N>, const N: usize>(self, a: &Fp<M, N>, b: &Fp<M, N>) -> Fp<M, N> {
         let mut product = [0; N];
         let to = product.as_mut_ptr();

@@ -10,7 +10,11 @@ use crate::{
     error::Error,
     kernel::Kernel,
     scalars::Scalars,
-    schedule::{self, plan::{Costs, Plan}, straus},
+    schedule::{
+        self,
+        plan::{Costs, Plan},
+        straus,
+    },
 };
 
 /// `sum of scalars[i] * bases[i]` as an affine point.

@@ -6,6 +6,7 @@
 mod bls12_377;
 mod bls12_381;
 mod bn254;
+pub mod edwards;
 mod subgroup;
 pub(crate) mod xyzz;
 
@@ -115,11 +116,7 @@ impl<C: Curve<N>, const N: usize> Affine<C, N> {
     /// Whether the coordinates satisfy the curve's equation, or the point is infinity.
     #[must_use]
     pub fn is_on_curve(&self) -> bool {
-        let right = self
-            .x
-            .square()
-            .mul(&self.x)
-            .add(&Fp::from_u64(C::B));
+        let right = self.x.square().mul(&self.x).add(&Fp::from_u64(C::B));
         self.is_infinity() || self.y.square() == right
     }
 

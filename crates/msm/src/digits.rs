@@ -270,7 +270,11 @@ mod tests {
             digits.for_each(window, |_, bucket, negative| {
                 assert!(bucket < windows.buckets(window), "{windows:?} {window}");
                 let digit = [u64::from(bucket) + 1, 0, 0, 0];
-                let digit = if negative { minus(order, &digit).0 } else { digit };
+                let digit = if negative {
+                    minus(order, &digit).0
+                } else {
+                    digit
+                };
                 sum = add_mod(&sum, &digit, order);
             });
         }
@@ -279,7 +283,11 @@ mod tests {
 
     fn add_mod(a: &Wide, b: &Wide, order: &Wide) -> Wide {
         let sum = plus(a, b);
-        if less(&sum, order) { sum } else { minus(&sum, order).0 }
+        if less(&sum, order) {
+            sum
+        } else {
+            minus(&sum, order).0
+        }
     }
 
     #[test]
@@ -313,7 +321,8 @@ mod tests {
                     let one = vec![signed(scalar, &order)];
                     assert_eq!(value(&Digits::new(one, true, longest), &order), *scalar);
                     // and without signs
-                    let plain = Windows::new(width, &Lengths::of(&[minus(&order, &[1, 0, 0, 0]).0]));
+                    let plain =
+                        Windows::new(width, &Lengths::of(&[minus(&order, &[1, 0, 0, 0]).0]));
                     let digits = Digits::new(vec![*scalar], false, plain);
                     assert_eq!(value(&digits, &order), *scalar);
                 }

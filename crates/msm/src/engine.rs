@@ -58,7 +58,11 @@ impl Variant {
     #[must_use]
     pub fn best() -> Self {
         let available = |v: &Self| v.is_available();
-        Self::ALL.into_iter().rev().find(available).unwrap_or(Self::Portable)
+        Self::ALL
+            .into_iter()
+            .rev()
+            .find(available)
+            .unwrap_or(Self::Portable)
     }
 }
 
@@ -96,7 +100,11 @@ impl Engine {
         let variant = match spec {
             DeviceSpec::Auto | DeviceSpec::Cpu(CpuSelection::Best) => {
                 let variant = Variant::best();
-                let auto = if *spec == DeviceSpec::Auto { "auto: " } else { "" };
+                let auto = if *spec == DeviceSpec::Auto {
+                    "auto: "
+                } else {
+                    ""
+                };
                 let why = format!("{auto}the fastest variant that this processor runs");
                 return Ok(Self { variant, why });
             }

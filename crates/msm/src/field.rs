@@ -5,6 +5,8 @@
 //!
 //! Everything here is variable-time: the elements are coordinates of public points.
 #![forbid(unsafe_code)]
+// Limb i of one number goes with limb i of another.
+#![allow(clippy::needless_range_loop)]
 
 mod inverse;
 pub(crate) mod limbs;
@@ -15,7 +17,9 @@ use core::{fmt, marker::PhantomData};
 pub use limbs::{adc, mac, sbb};
 
 /// A prime modulus of `N` limbs with its top bit free, and what follows from it.
-pub trait Modulus<const N: usize>: Copy + Default + Eq + fmt::Debug + Send + Sync + 'static {
+pub trait Modulus<const N: usize>:
+    Copy + Default + Eq + fmt::Debug + Send + Sync + 'static
+{
     /// The prime, little-endian limbs. Odd, and its highest limb below `2^63 - 1`.
     const P: [u64; N];
     /// `-p^-1 mod 2^64`.

@@ -116,13 +116,16 @@ pub fn read_points<C: Curve<N>, const N: usize>(
     count: usize,
 ) -> Result<Vec<Affine<C, N>>, FileError> {
     let size = encoding.bytes::<N>();
-    let mut points = crate::cpu::memory::filled(count, Affine::INFINITY);
+    let mut points = crate::cpu::pages::filled(count, Affine::INFINITY);
     let mut buffer = vec![0; size * PIECE.min(count)];
     let mut index = first;
     for piece in points.chunks_mut(PIECE) {
         let bytes = &mut buffer[..size * piece.len()];
         let read = from.read_exact(bytes);
-        read.map_err(|source| FileError::Io { what: "points", source })?;
+        read.map_err(|source| FileError::Io {
+            what: "points",
+            source,
+        })?;
         let decoded = bytes.par_chunks_exact(size).zip(piece.par_iter_mut());
         let problem = decoded
             .enumerate()
@@ -157,13 +160,16 @@ pub fn read_scalars<C: Curve<N>, const N: usize>(
     first: u64,
     count: usize,
 ) -> Result<Vec<Wide>, FileError> {
-    let mut scalars = crate::cpu::memory::filled(count, [0; 4]);
+    let mut scalars = crate::cpu::pages::filled(count, [0; 4]);
     let mut buffer = vec![0; SCALAR_BYTES * PIECE.min(count)];
     let mut index = first;
     for piece in scalars.chunks_mut(PIECE) {
         let bytes = &mut buffer[..SCALAR_BYTES * piece.len()];
         let read = from.read_exact(bytes);
-        read.map_err(|source| FileError::Io { what: "scalars", source })?;
+        read.map_err(|source| FileError::Io {
+            what: "scalars",
+            source,
+        })?;
         for (scalar, bytes) in piece.iter_mut().zip(bytes.chunks_exact(SCALAR_BYTES)) {
             *scalar = encoding::little_endian(bytes);
             if !less(scalar, &C::ORDER) {

@@ -220,12 +220,14 @@ fn multiply_mod(a: &Wide, factor: &[u64; 6], order: &Wide) -> Wide {
 
 /// `a + b mod order`.
 fn add_mod(a: &Wide, b: &Wide, order: &Wide) -> Wide {
-    let mut sum = [0; 4];
     let mut carry = 0;
-    for i in 0..4 {
-        (sum[i], carry) = adc(a[i], b[i], carry);
-    }
-    if less(&sum, order) { sum } else { minus(&sum, order).0 }
+    let sum: Wide = core::array::from_fn(|i| {
+        let limb;
+        (limb, carry) = adc(a[i], b[i], carry);
+        limb
+    });
+    let (less_order, below) = minus(&sum, order);
+    if below { sum } else { less_order }
 }
 
 #[cfg(test)]
@@ -252,7 +254,10 @@ mod tests {
     fn scalars_are_below_the_order() {
         for distribution in Distribution::ALL {
             let scalars = distribution.scalars(1, 1000, &Bls12_377::ORDER);
-            assert!(scalars.iter().all(|s| less(s, &Bls12_377::ORDER)), "{distribution}");
+            assert!(
+                scalars.iter().all(|s| less(s, &Bls12_377::ORDER)),
+                "{distribution}"
+            );
             assert!(scalars.iter().any(|s| *s != [0; 4]), "{distribution}");
             assert_eq!(distribution.name().parse(), Ok(distribution));
         }

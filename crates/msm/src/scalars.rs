@@ -61,7 +61,10 @@ impl Scalars<'_> {
                 if let Some(index) = s.par_iter().with_min_len(PIECE).position_first(bad) {
                     return Err(index);
                 }
-                s.par_iter().with_min_len(PIECE).map(|&v| value(v)).collect()
+                s.par_iter()
+                    .with_min_len(PIECE)
+                    .map(|&v| value(v))
+                    .collect()
             }
             Self::U64(s) => each(s, narrow),
             Self::U32(s) => each(s, |v| narrow(v.into())),
@@ -104,4 +107,11 @@ macro_rules! from {
     )*};
 }
 
-from!(Wide([u64; 4]), U64(u64), U32(u32), U16(u16), U8(u8), Bool(bool));
+from!(
+    Wide([u64; 4]),
+    U64(u64),
+    U32(u32),
+    U16(u16),
+    U8(u8),
+    Bool(bool)
+);

@@ -174,7 +174,9 @@ fn row<C: Curve<N>, const N: usize>(
             }
         }
     }
-    Ok(finish(place, context, engine, &plan, &ours, &rivals, &theirs, equal))
+    Ok(finish(
+        place, context, engine, &plan, &ours, &rivals, &theirs, equal,
+    ))
 }
 
 #[allow(clippy::too_many_arguments, reason = "one row's columns")]
@@ -271,7 +273,13 @@ fn rivals<C: Curve<N>, const N: usize>(
             Versus::Blst => continue,
         };
         let (p, s) = (&points_path, &scalars_path);
-        rivals.extend(rival::start_all(name, place.curve, p, s, context.threads())?);
+        rivals.extend(rival::start_all(
+            name,
+            place.curve,
+            p,
+            s,
+            context.threads(),
+        )?);
     }
     Ok(rivals)
 }

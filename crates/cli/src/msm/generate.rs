@@ -91,7 +91,8 @@ fn whole(
     force: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::input(error.to_string()).at(path.display().to_string());
+    let failed =
+        |error: io::Error| Failure::input(error.to_string()).at(path.display().to_string());
     let folder = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
     let mut to = BufWriter::new(file);

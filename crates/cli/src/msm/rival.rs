@@ -113,7 +113,10 @@ impl Rival {
                 ms,
                 result: result.to_owned(),
             }),
-            _ => Err(Failure::input(format!("msm-{} answered {answer}", self.name))),
+            _ => Err(Failure::input(format!(
+                "msm-{} answered {answer}",
+                self.name
+            ))),
         }
     }
 }

@@ -13,11 +13,7 @@ const STEPS: u32 = 31;
 
 /// `value^-1 mod p` as plain numbers, for odd `p` with a free top bit, `inv = -p^-1 mod 2^64`;
 /// `None` if `value` is zero.
-pub(crate) fn invert<const N: usize>(
-    value: &[u64; N],
-    p: &[u64; N],
-    inv: u64,
-) -> Option<[u64; N]> {
+pub(crate) fn invert<const N: usize>(value: &[u64; N], p: &[u64; N], inv: u64) -> Option<[u64; N]> {
     // a = value u and b = value v (mod p)
     let (mut a, mut b) = (*value, *p);
     let (mut u, mut v) = ([0; N], [0; N]);
@@ -87,10 +83,7 @@ fn approximate<const N: usize>(a: &[u64; N], b: &[u64; N]) -> (u64, u64) {
         }
     };
     let low = (1u64 << STEPS) - 1;
-    (
-        high(a) & !low | a[0] & low,
-        high(b) & !low | b[0] & low,
-    )
+    (high(a) & !low | a[0] & low, high(b) & !low | b[0] & low)
 }
 
 fn with_sign((f, g): (i64, i64), negative: bool) -> (i64, i64) {
@@ -126,11 +119,7 @@ fn linear<const N: usize>(x: &[u64; N], y: &[u64; N], (f, g): (i64, i64)) -> ([u
 }
 
 /// `|x f + y g| / 2^31` and whether the sum was negative; the low 31 bits of it are zero.
-fn combine<const N: usize>(
-    x: &[u64; N],
-    y: &[u64; N],
-    factors: (i64, i64),
-) -> ([u64; N], bool) {
+fn combine<const N: usize>(x: &[u64; N], y: &[u64; N], factors: (i64, i64)) -> ([u64; N], bool) {
     let (mut sum, mut top) = linear(x, y, factors);
     let negative = (top as i64) < 0;
     if negative {

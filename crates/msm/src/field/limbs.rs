@@ -101,7 +101,6 @@ pub(crate) const fn half<const N: usize>(value: &[u64; N]) -> [u64; N] {
     half
 }
 
-
 /// `value mod p` for `value < 2 p`.
 #[inline(always)]
 pub(crate) const fn reduce_once<const N: usize>(value: &[u64; N], p: &[u64; N]) -> [u64; N] {

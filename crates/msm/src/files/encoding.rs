@@ -176,7 +176,9 @@ pub fn decode<C: Curve<N>, const N: usize>(
     *byte &= format.rest();
     if flags.infinity {
         let zero = !flags.large && bytes.iter().all(|&b| b == 0);
-        return zero.then_some(Affine::INFINITY).ok_or(PointProblem::BadFlags);
+        return zero
+            .then_some(Affine::INFINITY)
+            .ok_or(PointProblem::BadFlags);
     }
     let (x, y) = bytes.split_at(8 * N);
     let x = coordinate(format.limbs(x))?;

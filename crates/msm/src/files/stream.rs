@@ -107,7 +107,8 @@ pub fn msm_files<C: Curve<N>, const N: usize, L: Level>(
         let factors = read_scalars::<C, N>(&mut scalars, done, now)?;
         timing.read += start.elapsed();
         let start = Instant::now();
-        let bases = Bases::<C, N, L>::new(own).map_err(|e| located(e, done, encoding.bytes::<N>()))?;
+        let bases =
+            Bases::<C, N, L>::new(own).map_err(|e| located(e, done, encoding.bytes::<N>()))?;
         timing.check += start.elapsed();
         let start = Instant::now();
         let part = msm(engine, &bases, &factors)?;

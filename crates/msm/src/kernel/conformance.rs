@@ -93,7 +93,11 @@ pub(crate) fn all_pairs<C: Curve<N>, const N: usize, K: Kernel<C, N>>(
 fn expected<C: Curve<N>, const N: usize>(points: &[Affine<C, N>], pair: Pair) -> Affine<C, N> {
     let operand = |index: u32| {
         let point = points[(index & !NEGATE) as usize];
-        if index & NEGATE == 0 { point } else { point.neg() }
+        if index & NEGATE == 0 {
+            point
+        } else {
+            point.neg()
+        }
     };
     reference::add(&operand(pair.a), &operand(pair.b))
 }
@@ -200,7 +204,11 @@ fn every_length<C: Curve<N>, const N: usize, K: Kernel<C, N>>(kernel: K) {
             let sums = run(kernel, &points, &pairs, Operands::Scattered);
             for pair in &pairs {
                 let sum = &sums[pair.out as usize];
-                assert_eq!(*sum, expected(&points, *pair), "{length} {special} {pair:?}");
+                assert_eq!(
+                    *sum,
+                    expected(&points, *pair),
+                    "{length} {special} {pair:?}"
+                );
             }
         }
     }
@@ -242,7 +250,9 @@ mod scalar {
         // the same point with other ZZ, ZZZ: (P + Q) - Q
         let forms = |p: &Affine<Toy, 1>| {
             let q = &points[7];
-            let moved = Xyzz::from_affine(p).add_affine(a, q).add_affine(a, &q.neg());
+            let moved = Xyzz::from_affine(p)
+                .add_affine(a, q)
+                .add_affine(a, &q.neg());
             [Xyzz::from_affine(p), moved]
         };
         for p in &points {

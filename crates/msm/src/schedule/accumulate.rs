@@ -218,8 +218,12 @@ fn chunk<K: Kernel<C, N>, C: Curve<N>, const N: usize>(
     let mut place = 0;
     for run in &work.runs {
         let length = run.length as usize;
-        partial.buckets.extend(core::iter::repeat_n(run.bucket, length));
-        partial.points.extend_from_slice(&work.from[place..place + length]);
+        partial
+            .buckets
+            .extend(core::iter::repeat_n(run.bucket, length));
+        partial
+            .points
+            .extend_from_slice(&work.from[place..place + length]);
         place += length;
     }
     partial

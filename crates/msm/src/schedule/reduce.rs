@@ -91,10 +91,7 @@ fn walk<K: Kernel<C, N>, C: Curve<N>, const N: usize>(
         );
         core::mem::swap(&mut total, &mut next);
     }
-    let mut out = (
-        vec![Affine::INFINITY; count],
-        vec![Affine::INFINITY; count],
-    );
+    let mut out = (vec![Affine::INFINITY; count], vec![Affine::INFINITY; count]);
     kernel.store(&running, &mut out.0);
     kernel.store(&total, &mut out.1);
     out.0

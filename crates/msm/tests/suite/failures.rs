@@ -67,7 +67,8 @@ fn equal_and_opposite_points_with_equal_scalars() {
         let point = points::<C, N>(1, rng)[0];
         let s = scalar::<C, N>(rng);
         let same = vec![point; n];
-        let want = expected_slowly::<C, N>(&[(point * Scalar::<C, N>::from(n as u64)).into()], &[s]);
+        let want =
+            expected_slowly::<C, N>(&[(point * Scalar::<C, N>::from(n as u64)).into()], &[s]);
         check::<C, N>(&same, &vec![s; n], &want, "n times the same");
         let mut opposite = same;
         for p in opposite.iter_mut().step_by(2) {
@@ -170,7 +171,10 @@ fn carries_out_of_every_window() {
 fn repeats_and_threads_give_the_same_point() {
     let rng = &mut rng(6);
     let n = 5000;
-    let own: Vec<_> = points::<Bn254, 4>(n, rng).iter().map(ours::<Bn254, 4>).collect();
+    let own: Vec<_> = points::<Bn254, 4>(n, rng)
+        .iter()
+        .map(ours::<Bn254, 4>)
+        .collect();
     let scalars: Vec<_> = (0..n).map(|_| scalar::<Bn254, 4>(rng)).collect();
     let bases = Bases::<Bn254, 4>::new(own).unwrap();
     for engine in Engine::available() {
@@ -194,10 +198,21 @@ fn skewed_scalars() {
     let mut vectors: Vec<(&str, Vec<[u64; 4]>)> = vec![
         ("all the same", vec![one; n]),
         ("zero", vec![[0; 4]; n]),
-        ("zero and one", (0..n).map(|_| [rng.random_range(0..2), 0, 0, 0]).collect()),
+        (
+            "zero and one",
+            (0..n).map(|_| [rng.random_range(0..2), 0, 0, 0]).collect(),
+        ),
         ("64 bits", (0..n).map(|_| [rng.random(), 0, 0, 0]).collect()),
-        ("top bits only", (0..n).map(|_| [0, 0, 0, rng.random_range(0..1 << 60)]).collect()),
-        ("one bucket a window", (0..n).map(|_| [0x1111_1111_1111_1111; 4]).collect()),
+        (
+            "top bits only",
+            (0..n)
+                .map(|_| [0, 0, 0, rng.random_range(0..1 << 60)])
+                .collect(),
+        ),
+        (
+            "one bucket a window",
+            (0..n).map(|_| [0x1111_1111_1111_1111; 4]).collect(),
+        ),
     ];
     vectors.push(("a few large among small", vectors[2].1.clone()));
     for place in [0, 17, n - 1] {
@@ -215,7 +230,11 @@ fn skewed_scalars() {
     let scalars: Vec<_> = vectors.iter().map(|(_, s)| Scalars::Wide(s)).collect();
     let bases = Bases::<Bls12_377, 6, Trusted>::new(own).unwrap();
     for engine in Engine::available() {
-        assert_eq!(msm_many(&engine, &bases, &scalars).unwrap(), wanted, "{engine}");
+        assert_eq!(
+            msm_many(&engine, &bases, &scalars).unwrap(),
+            wanted,
+            "{engine}"
+        );
     }
 }
 
@@ -236,10 +255,22 @@ fn narrow_scalars_are_the_same_numbers() {
                 let want = sum(&engine, &points, wide.as_slice());
                 assert_eq!(sum(&engine, &points, narrow), want, "{narrow:?}");
             };
-            same((&bits).into(), bits.iter().map(|&v| wide(v.into())).collect());
-            same((&bytes).into(), bytes.iter().map(|&v| wide(v.into())).collect());
-            same((&u16s).into(), u16s.iter().map(|&v| wide(v.into())).collect());
-            same((&u32s).into(), u32s.iter().map(|&v| wide(v.into())).collect());
+            same(
+                (&bits).into(),
+                bits.iter().map(|&v| wide(v.into())).collect(),
+            );
+            same(
+                (&bytes).into(),
+                bytes.iter().map(|&v| wide(v.into())).collect(),
+            );
+            same(
+                (&u16s).into(),
+                u16s.iter().map(|&v| wide(v.into())).collect(),
+            );
+            same(
+                (&u32s).into(),
+                u32s.iter().map(|&v| wide(v.into())).collect(),
+            );
             same((&u64s).into(), u64s.iter().map(|&v| wide(v)).collect());
         }
     }
@@ -304,7 +335,8 @@ fn constants() {
         assert!(g.is_on_curve());
         assert_eq!(C::ORDER, Scalar::<C, N>::MODULUS.0);
         assert_eq!(g.x.montgomery(), Affine::<C, N>::generator().x.montgomery());
-        let double = ours::<C, N>(&(Ark::<C, N>::generator() + Ark::<C, N>::generator()).into_affine());
+        let double =
+            ours::<C, N>(&(Ark::<C, N>::generator() + Ark::<C, N>::generator()).into_affine());
         assert_eq!(double, fieldspar_msm::reference::add(&g, &g));
     }
     on_each!(all());

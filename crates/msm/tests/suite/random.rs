@@ -59,7 +59,12 @@ fn one<C: Both<N>, const N: usize>(n: usize, pool: &[Ark<C, N>], rng: &mut StdRn
         .map(|_| same.unwrap_or_else(|| edge::<C, N>(rng)))
         .collect();
     let want = expected::<C, N>(&points, &scalars);
-    check::<C, N>(&points, &scalars, &want, &format!("{points:?} {scalars:x?}"));
+    check::<C, N>(
+        &points,
+        &scalars,
+        &want,
+        &format!("{points:?} {scalars:x?}"),
+    );
 }
 
 fn many<C: Both<N>, const N: usize>(count: u64, large: u64) {

@@ -34,7 +34,8 @@ both!(Bls12_381, 6, ark_bls12_381);
 both!(Bn254, 4, ark_bn254);
 
 pub(crate) type Ark<C, const N: usize> = sw::Affine<<C as Both<N>>::Ark>;
-pub(crate) type Scalar<C, const N: usize> = <<C as Both<N>>::Ark as ark_ec::CurveConfig>::ScalarField;
+pub(crate) type Scalar<C, const N: usize> =
+    <<C as Both<N>>::Ark as ark_ec::CurveConfig>::ScalarField;
 
 /// Our point for arkworks' point.
 pub(crate) fn ours<C: Both<N>, const N: usize>(point: &Ark<C, N>) -> Affine<C, N> {
@@ -70,7 +71,9 @@ pub(crate) fn points<C: Both<N>, const N: usize>(count: usize, rng: &mut StdRng)
 /// A scalar from below the order, anywhere.
 pub(crate) fn scalar<C: Both<N>, const N: usize>(rng: &mut StdRng) -> [u64; 4] {
     let bytes: [u8; 48] = rng.random();
-    Scalar::<C, N>::from_le_bytes_mod_order(&bytes).into_bigint().0
+    Scalar::<C, N>::from_le_bytes_mod_order(&bytes)
+        .into_bigint()
+        .0
 }
 
 /// What arkworks says.

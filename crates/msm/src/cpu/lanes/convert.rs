@@ -114,10 +114,7 @@ impl<A: Lanes, M: Modulus<W>, const W: usize, const L: usize> Field<A, M, W, L> 
 }
 
 /// A lane below `2 p`, reduced.
-fn canonical<M: Modulus<W>, const W: usize>(
-    columns: &[[u64; LANES]; 8],
-    lane: usize,
-) -> Fp<M, W> {
+fn canonical<M: Modulus<W>, const W: usize>(columns: &[[u64; LANES]; 8], lane: usize) -> Fp<M, W> {
     let mut words = [0; W];
     for k in 0..W {
         words[k] = columns[k][lane];
@@ -127,10 +124,7 @@ fn canonical<M: Modulus<W>, const W: usize>(
 
 /// Montgomery's trick over the lanes; `fix` multiplies each inverse.
 #[inline(never)]
-fn invert_columns<M: Modulus<W>, const W: usize>(
-    columns: &mut [[u64; LANES]; 8],
-    fix: &[u64; W],
-) {
+fn invert_columns<M: Modulus<W>, const W: usize>(columns: &mut [[u64; LANES]; 8], fix: &[u64; W]) {
     let mut before = [Fp::<M, W>::ONE; LANES];
     let mut product = Fp::ONE;
     for lane in 0..LANES {

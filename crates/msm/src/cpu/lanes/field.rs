@@ -333,12 +333,7 @@ impl<A: Lanes, M: Modulus<W>, const W: usize, const L: usize> Field<A, M, W, L> 
 
     /// `yes` in the lanes of `mask`, `no` in the others.
     #[inline(always)]
-    pub(crate) fn select(
-        self,
-        mask: u8,
-        yes: &Element<A, L>,
-        no: &Element<A, L>,
-    ) -> Element<A, L> {
+    pub(crate) fn select(self, mask: u8, yes: &Element<A, L>, no: &Element<A, L>) -> Element<A, L> {
         let mut r = *no;
         for j in 0..L {
             r[j] = self.lanes.select(mask, yes[j], no[j]);

@@ -116,26 +116,24 @@ macro_rules! kernel {
                 let curve = PhantomData;
                 match operands {
                     Operands::Scattered => {
-                        self.0
-                            .enter(Add::<C, $record, $words, $limbs, true> {
-                                left,
-                                right,
-                                pairs,
-                                out,
-                                scratch,
-                                curve,
-                            });
+                        self.0.enter(Add::<C, $record, $words, $limbs, true> {
+                            left,
+                            right,
+                            pairs,
+                            out,
+                            scratch,
+                            curve,
+                        });
                     }
                     Operands::Near => {
-                        self.0
-                            .enter(Add::<C, $record, $words, $limbs, false> {
-                                left,
-                                right,
-                                pairs,
-                                out,
-                                scratch,
-                                curve,
-                            });
+                        self.0.enter(Add::<C, $record, $words, $limbs, false> {
+                            left,
+                            right,
+                            pairs,
+                            out,
+                            scratch,
+                            curve,
+                        });
                     }
                 }
             }

@@ -129,7 +129,10 @@ fn check<C: Curve<W>, const W: usize, const L: usize>(
     what: &str,
 ) {
     assert!(limbs.iter().all(|&limb| limb <= MASK), "{what}: {limbs:x?}");
-    assert!(limbs[L - 1] <= p[L - 1] + p[L - 1] / 5, "{what}: {limbs:x?}");
+    assert!(
+        limbs[L - 1] <= p[L - 1] + p[L - 1] / 5,
+        "{what}: {limbs:x?}"
+    );
     assert_eq!(residue::<C, W, L>(limbs), *want, "{what}");
 }
 
@@ -160,8 +163,18 @@ impl<C: Curve<W>, const W: usize, const L: usize> Task for FieldCases<C, W, L> {
                     let back = |limbs| residue::<C, W, L>(limbs).mul(&radix);
                     assert_eq!(back(&product[lane]), x.mul(&y), "product");
                     assert_eq!(back(&square[lane]), y.square(), "square");
-                    check(&product[lane], &p, &residue::<C, W, L>(&product[lane]), "product");
-                    check(&square[lane], &p, &residue::<C, W, L>(&square[lane]), "square");
+                    check(
+                        &product[lane],
+                        &p,
+                        &residue::<C, W, L>(&product[lane]),
+                        "product",
+                    );
+                    check(
+                        &square[lane],
+                        &p,
+                        &residue::<C, W, L>(&square[lane]),
+                        "square",
+                    );
                 }
             }
         }
@@ -225,9 +238,13 @@ impl<C: Curve<W>, const W: usize, const L: usize> Task for FieldCases<C, W, L> {
             }
             let folded = scatter(a, &f.fold(gather(a, &rows)));
             for lane in 0..LANES {
-                check(&folded[lane], &p, &residue::<C, W, L>(&rows[lane].map(|l| l & MASK)).add(
-                    &carried::<C, W, L>(&rows[lane]),
-                ), "fold");
+                check(
+                    &folded[lane],
+                    &p,
+                    &residue::<C, W, L>(&rows[lane].map(|l| l & MASK))
+                        .add(&carried::<C, W, L>(&rows[lane])),
+                    "fold",
+                );
             }
         }
     }

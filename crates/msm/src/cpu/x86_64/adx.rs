@@ -47,7 +47,9 @@ impl<const N: usize> Constants<N> {
 }
 
 impl Arithmetic for Adx {
-    #[inline(always)]
+    // A call costs little against the product, and the callers' loops stay small enough for the cache
+    // of decoded instructions.
+    #[inline(never)]
     fn mul<M: Modulus<N>, const N: usize>(self, a: &Fp<M, N>, b: &Fp<M, N>) -> Fp<M, N> {
         let mut product = [0; N];
         let to = product.as_mut_ptr();
@@ -72,9 +74,15 @@ impl Arithmetic for Adx {
 macro_rules! step {
     ($t:literal, $j:literal) => {
         concat!(
-            "adcx {t", $t, "}, {up}\n",
-            "mulx {up}, {lo}, qword ptr [{a} + ", $j, "]\n",
-            "adox {t", $t, "}, {lo}\n",
+            "adcx {t",
+            $t,
+            "}, {up}\n",
+            "mulx {up}, {lo}, qword ptr [{a} + ",
+            $j,
+            "]\n",
+            "adox {t",
+            $t,
+            "}, {lo}\n",
         )
     };
 }
@@ -83,9 +91,19 @@ macro_rules! step {
 macro_rules! down {
     ($d:literal, $t:literal, $j:literal) => {
         concat!(
-            "adcx {t", $d, "}, {t", $t, "}\n",
-            "mulx {t", $t, "}, {lo}, qword ptr [{p} + ", $j, "]\n",
-            "adox {t", $d, "}, {lo}\n",
+            "adcx {t",
+            $d,
+            "}, {t",
+            $t,
+            "}\n",
+            "mulx {t",
+            $t,
+            "}, {lo}, qword ptr [{p} + ",
+            $j,
+            "]\n",
+            "adox {t",
+            $d,
+            "}, {lo}\n",
         )
     };
 }
@@ -95,7 +113,9 @@ macro_rules! row_start {
     ($i:literal) => {
         concat!(
             "xor {lo:e}, {lo:e}\n",
-            "mov rdx, qword ptr [{b} + ", $i, "]\n",
+            "mov rdx, qword ptr [{b} + ",
+            $i,
+            "]\n",
             "mulx {up}, {lo}, qword ptr [{a}]\n",
             "adox {t0}, {lo}\n",
         )
@@ -114,7 +134,9 @@ macro_rules! reduce_start {
     ($inv:literal) => {
         concat!(
             "mov rdx, {t0}\n",
-            "imul rdx, qword ptr [{p} + ", $inv, "]\n",
+            "imul rdx, qword ptr [{p} + ",
+            $inv,
+            "]\n",
             "xor {lo:e}, {lo:e}\n",
             "mulx {hi}, {lo}, qword ptr [{p}]\n",
             "adcx {lo}, {t0}\n",

@@ -93,7 +93,9 @@ impl<C: Curve<W>, const W: usize, const L: usize> Task for Products<C, W, L> {
         a.store(x[0], &mut sum);
         a.store(v[1][0], &mut sum);
         black_box(sum);
-        println!("8 products {mul:?}, in a chain {chain:?}, 8 squares {square:?}, 8 inverses {invert:?}");
+        println!(
+            "8 products {mul:?}, in a chain {chain:?}, 8 squares {square:?}, 8 inverses {invert:?}"
+        );
     }
 }
 
@@ -109,11 +111,13 @@ where
     let n = 1usize << log;
     let mut state = 1u64;
     let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         state >> 20
     };
     // Any numbers below p will do for the time.
-    let mut table = crate::cpu::memory::filled(n, P::ZERO);
+    let mut table = crate::cpu::pages::filled(n, P::ZERO);
     for record in &mut table {
         for part in record.words_mut().chunks_mut(W) {
             for word in part.iter_mut() {
@@ -130,7 +134,11 @@ where
         })
         .collect();
     let near: Vec<Pair> = (0..8192)
-        .map(|i| Pair { a: 2 * i, b: 2 * i + 1, out: i })
+        .map(|i| Pair {
+            a: 2 * i,
+            b: 2 * i + 1,
+            out: i,
+        })
         .collect();
     let mut out = vec![P::ZERO; 8192];
     for batch in [256, 512, 1024, 2048, 4096] {
@@ -139,17 +147,34 @@ where
         for _ in 0..4 {
             let start = Instant::now();
             for pairs in far.chunks(8192) {
-                kernel.add(&table, &table, pairs, &mut out, &mut scratch, Operands::Scattered);
+                kernel.add(
+                    &table,
+                    &table,
+                    pairs,
+                    &mut out,
+                    &mut scratch,
+                    Operands::Scattered,
+                );
             }
             times[0] = times[0].min(start.elapsed().as_secs_f64() * 1e9 / far.len() as f64);
             let start = Instant::now();
             for _ in 0..8 {
-                kernel.add(&table, &table, &near, &mut out, &mut scratch, Operands::Near);
+                kernel.add(
+                    &table,
+                    &table,
+                    &near,
+                    &mut out,
+                    &mut scratch,
+                    Operands::Near,
+                );
             }
             times[1] = times[1].min(start.elapsed().as_secs_f64() * 1e9 / 65_536.0);
         }
         let [far, near] = times;
-        println!("{} 2^{log} batch {batch}: {far:.1} ns scattered, {near:.1} near", C::NAME);
+        println!(
+            "{} 2^{log} batch {batch}: {far:.1} ns scattered, {near:.1} near",
+            C::NAME
+        );
     }
 }
 
@@ -177,12 +202,22 @@ fn whole<C: Curve<N>, const N: usize>(logs: &[u32]) {
     while points.len() < 1 << largest {
         let n = points.len();
         let pairs: Vec<Pair> = (0..n as u32)
-            .map(|i| Pair { a: i, b: n as u32 - 1, out: i })
+            .map(|i| Pair {
+                a: i,
+                b: n as u32 - 1,
+                out: i,
+            })
             .collect();
         let mut next = vec![Affine::INFINITY; n];
         for (pairs, next) in pairs.chunks(4096).zip(next.chunks_mut(4096)) {
             let first = pairs[0].out;
-            let pairs: Vec<Pair> = pairs.iter().map(|p| Pair { out: p.out - first, ..*p }).collect();
+            let pairs: Vec<Pair> = pairs
+                .iter()
+                .map(|p| Pair {
+                    out: p.out - first,
+                    ..*p
+                })
+                .collect();
             let mut scratch = Kernel::<C, N>::scratch(kernel, pairs.len());
             kernel.add(&points, &points, &pairs, next, &mut scratch, Operands::Near);
         }
@@ -215,15 +250,23 @@ fn whole<C: Curve<N>, const N: usize>(logs: &[u32]) {
         for threads in [1, 2] {
             for name in ["cpu:avx512", "cpu:adx"] {
                 let engine = Engine::open(&name.parse().unwrap()).unwrap();
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .unwrap();
                 let mut times = vec![];
                 for _ in 0..if log >= 20 { 2 } else { 4 } {
                     let start = Instant::now();
-                    let sum = pool.install(|| msm(&engine, &bases, &scalars[..n])).unwrap();
+                    let sum = pool
+                        .install(|| msm(&engine, &bases, &scalars[..n]))
+                        .unwrap();
                     times.push(start.elapsed().as_secs_f64() * 1e3);
                     assert_eq!(sum, want, "{name} {log}");
                 }
-                println!("{} 2^{log} {threads} threads {name}: {times:.2?} ms", C::NAME);
+                println!(
+                    "{} 2^{log} {threads} threads {name}: {times:.2?} ms",
+                    C::NAME
+                );
             }
         }
     }
@@ -233,8 +276,9 @@ fn whole<C: Curve<N>, const N: usize>(logs: &[u32]) {
 #[ignore = "prints times"]
 fn whole_times() {
     if available() {
-        let logs: Vec<u32> = std::env::var("LOGS")
-            .map_or(vec![10, 13, 16, 18, 20], |list| list.split(',').map(|l| l.parse().unwrap()).collect());
+        let logs: Vec<u32> = std::env::var("LOGS").map_or(vec![10, 13, 16, 18, 20], |list| {
+            list.split(',').map(|l| l.parse().unwrap()).collect()
+        });
         whole::<Bls12_377, 6>(&logs);
         whole::<Bls12_381, 6>(&logs);
         whole::<Bn254, 4>(&logs);

@@ -60,7 +60,8 @@ impl<K: Kernel<C, N>, C: Curve<N>, const N: usize> Kernel<C, N> for Counted<K> {
             Operands::Near => &NEAR,
             Operands::Scattered => &FAR,
         };
-        let [calls, all, ns] = &table[pairs.len().checked_ilog2().map_or(0, |bits| bits + 1) as usize];
+        let [calls, all, ns] =
+            &table[pairs.len().checked_ilog2().map_or(0, |bits| bits + 1) as usize];
         calls.fetch_add(1, Relaxed);
         all.fetch_add(pairs.len() as u64, Relaxed);
         ns.fetch_add(time, Relaxed);
@@ -105,13 +106,21 @@ fn profile<K: Kernel<C, N>, A: Arithmetic, C: Curve<N>, const N: usize>(
         let mut marks = vec![("start", Instant::now())];
         let mut mark = |name| marks.push((name, Instant::now()));
         let lengths = Lengths::of(&values);
-        let digits = [Digits::new(values.clone(), false, Windows::new(width, &lengths))];
+        let digits = [Digits::new(
+            values.clone(),
+            false,
+            Windows::new(width, &lengths),
+        )];
         mark("digits");
         let table = kernel.table(&points);
         mark("table");
         let windows = digits[0].windows();
         let mut columns: Vec<Column> = (0..windows.count)
-            .map(|window| Column { vector: 0, window, buckets: windows.buckets(window) })
+            .map(|window| Column {
+                vector: 0,
+                window,
+                buckets: windows.buckets(window),
+            })
             .collect();
         let length = segment_length(&columns, 16_384);
         for column in &mut columns {
@@ -152,7 +161,10 @@ fn phases() {
     let of = std::env::var("PROFILE").unwrap_or("16,13".into());
     let (log, width) = of.split_once(',').unwrap();
     let (log, width) = (log.parse().unwrap(), width.parse().unwrap());
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
     pool.install(|| {
         #[cfg(target_arch = "x86_64")]
         if let (Some(ifma), Some(adx)) = (

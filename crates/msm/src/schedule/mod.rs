@@ -4,6 +4,9 @@
 
 mod accumulate;
 pub(crate) mod plan;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod profile;
 mod reduce;
 mod sort;
 pub(crate) mod straus;

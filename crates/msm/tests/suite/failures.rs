@@ -341,3 +341,23 @@ fn constants() {
     }
     on_each!(all());
 }
+
+/// A variant that detection misses would be left out of every test in silence.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[test]
+fn detection_finds_what_the_system_lists() {
+    use fieldspar_msm::Variant;
+    let listed = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    let line = listed.lines().find(|l| l.starts_with("flags")).unwrap();
+    let has = |wanted: &[&str]| {
+        wanted
+            .iter()
+            .all(|w| line.split_whitespace().any(|f| f == *w))
+    };
+    assert!(Variant::Portable.is_available());
+    assert_eq!(Variant::Adx.is_available(), has(&["bmi2", "adx"]));
+    if has(&["bmi2", "adx", "avx512f", "avx512ifma", "avx512_vbmi2"]) {
+        assert!(Variant::Avx512.is_available());
+    }
+    println!("variants: {:?}", Engine::available());
+}

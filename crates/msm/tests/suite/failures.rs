@@ -4,7 +4,7 @@
 use ark_ec::{AffineRepr, CurveGroup};
 use fieldspar_msm::{
     Bases, Engine, Error, InSubgroup, OnCurve, PointProblem, Scalars, Trusted,
-    curve::{Affine, Bls12_377, Bls12_381, Bn254, Curve},
+    curve::{Affine, Bls12_377, Bls12_381, Bn254},
     field::Fp,
     msm, msm_many,
 };
@@ -74,7 +74,7 @@ fn equal_and_opposite_points_with_equal_scalars() {
         for p in opposite.iter_mut().step_by(2) {
             *p = -*p;
         }
-        let want = if n % 2 == 0 {
+        let want = if n.is_multiple_of(2) {
             Affine::INFINITY
         } else {
             expected_slowly::<C, N>(&[-point], &[s])

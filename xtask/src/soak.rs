@@ -32,7 +32,7 @@ enum How {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 13] = [
     Part {
         name: "params",
         what: "random parameter sets: same bytes as p3-whir, each verifier takes the other's proof",
@@ -91,6 +91,12 @@ const PARTS: [Part; 12] = [
         name: "ceremony-load",
         what: "clients at once on loopback, most of them bad, for 30 s",
         count: 200,
+        how: How::Tests,
+    },
+    Part {
+        name: "msm",
+        what: "random MSMs at the edges, on every curve and variant: the points of arkworks",
+        count: 100_000,
         how: How::Tests,
     },
     Part {

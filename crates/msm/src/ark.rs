@@ -68,7 +68,6 @@ pub fn from_ark<C: ArkCurve<N>, const N: usize>(point: &ArkAffine<C, N>) -> Affi
 }
 
 /// arkworks' point.
-#[must_use]
 pub fn to_ark<C: ArkCurve<N>, const N: usize>(point: &Affine<C, N>) -> ArkAffine<C, N> {
     if point.is_infinity() {
         return ArkAffine::<C, N>::zero();

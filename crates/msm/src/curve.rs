@@ -6,6 +6,7 @@
 mod bls12_377;
 mod bls12_381;
 mod bn254;
+pub mod edwards;
 mod subgroup;
 pub(crate) mod xyzz;
 

@@ -5,6 +5,8 @@
 //!
 //! Everything here is variable-time: the elements are coordinates of public points.
 #![forbid(unsafe_code)]
+// Limb i of one number goes with limb i of another.
+#![allow(clippy::needless_range_loop)]
 
 mod inverse;
 pub(crate) mod limbs;

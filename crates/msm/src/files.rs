@@ -116,7 +116,7 @@ pub fn read_points<C: Curve<N>, const N: usize>(
     count: usize,
 ) -> Result<Vec<Affine<C, N>>, FileError> {
     let size = encoding.bytes::<N>();
-    let mut points = crate::cpu::memory::filled(count, Affine::INFINITY);
+    let mut points = crate::cpu::pages::filled(count, Affine::INFINITY);
     let mut buffer = vec![0; size * PIECE.min(count)];
     let mut index = first;
     for piece in points.chunks_mut(PIECE) {
@@ -160,7 +160,7 @@ pub fn read_scalars<C: Curve<N>, const N: usize>(
     first: u64,
     count: usize,
 ) -> Result<Vec<Wide>, FileError> {
-    let mut scalars = crate::cpu::memory::filled(count, [0; 4]);
+    let mut scalars = crate::cpu::pages::filled(count, [0; 4]);
     let mut buffer = vec![0; SCALAR_BYTES * PIECE.min(count)];
     let mut index = first;
     for piece in scalars.chunks_mut(PIECE) {

@@ -198,9 +198,9 @@ pub fn expected<C: Curve<N>, const N: usize>(seed: u64, scalars: &[Wide]) -> Aff
 /// `sum += value factor`.
 fn multiply_add(sum: &mut [u64; 6], value: &Wide, factor: u64) {
     let mut carry = 0;
-    for i in 0..6 {
-        let limb = value.get(i).copied().unwrap_or(0);
-        (sum[i], carry) = mac(sum[i], limb, factor, carry);
+    let limbs = value.iter().chain(&[0; 2]);
+    for (sum, &limb) in sum.iter_mut().zip(limbs) {
+        (*sum, carry) = mac(*sum, limb, factor, carry);
     }
 }
 
@@ -220,16 +220,14 @@ fn multiply_mod(a: &Wide, factor: &[u64; 6], order: &Wide) -> Wide {
 
 /// `a + b mod order`.
 fn add_mod(a: &Wide, b: &Wide, order: &Wide) -> Wide {
-    let mut sum = [0; 4];
     let mut carry = 0;
-    for i in 0..4 {
-        (sum[i], carry) = adc(a[i], b[i], carry);
-    }
-    if less(&sum, order) {
-        sum
-    } else {
-        minus(&sum, order).0
-    }
+    let sum: Wide = core::array::from_fn(|i| {
+        let limb;
+        (limb, carry) = adc(a[i], b[i], carry);
+        limb
+    });
+    let (less_order, below) = minus(&sum, order);
+    if below { sum } else { less_order }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use crate::{
-    cpu::memory,
+    cpu::pages,
     curve::{Affine, Curve},
 };
 
@@ -61,7 +61,7 @@ pub(crate) trait Kernel<C: Curve<N>, const N: usize>: Copy + Send + Sync + 'stat
     /// All of `points` in the kernel's form.
     fn table(self, points: &[Affine<C, N>]) -> Cow<'_, [Self::Point]> {
         const BLOCK: usize = 4096;
-        let mut table = memory::filled(points.len(), Self::INFINITY);
+        let mut table = pages::filled(points.len(), Self::INFINITY);
         table
             .par_chunks_mut(BLOCK)
             .zip(points.par_chunks(BLOCK))

@@ -3,7 +3,7 @@
 
 #[cfg(any(test, target_arch = "x86_64"))]
 pub(crate) mod lanes;
-pub(crate) mod memory;
+pub(crate) mod pages;
 mod portable;
 mod scalar;
 #[cfg(target_arch = "x86_64")]

@@ -4,7 +4,7 @@
 //! the way forward the denominators are multiplied up, on the way back each gives its inverse.
 #![forbid(unsafe_code)]
 
-use super::{Arithmetic, memory::prefetch};
+use super::{Arithmetic, pages::prefetch};
 use crate::{
     curve::{Affine, Curve},
     field::Fp,

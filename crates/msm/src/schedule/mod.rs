@@ -14,7 +14,7 @@ pub(crate) mod straus;
 use rayon::prelude::*;
 
 use crate::{
-    cpu::{Arithmetic, memory},
+    cpu::{Arithmetic, pages},
     curve::{Affine, Curve, Xyzz},
     digits::Digits,
     kernel::Kernel,
@@ -64,7 +64,7 @@ fn bucket_sums<K: Kernel<C, N>, C: Curve<N>, const N: usize>(
     columns: &[Column],
 ) -> Vec<K::Point> {
     let buckets: usize = columns.iter().map(|c| c.buckets as usize).sum();
-    let mut sums = memory::filled(buckets, K::INFINITY);
+    let mut sums = pages::filled(buckets, K::INFINITY);
     // Few points: several columns together fill a chunk. Never so many that the threads run dry.
     let together = (4 * K::CHUNK / points.len().max(1))
         .min(columns.len() / rayon::current_num_threads())

@@ -1,7 +1,7 @@
 //! The counting sort of digits by bucket.
 #![forbid(unsafe_code)]
 
-use crate::{cpu::memory, digits::Digits, kernel::NEGATE};
+use crate::{cpu::pages, digits::Digits, kernel::NEGATE};
 
 /// A window of one vector of scalars.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub(crate) fn sort(columns: &[Column], digits: &[Digits]) -> Sorted {
         *end = total;
         total += count;
     }
-    let mut order = memory::filled(total as usize, 0u32);
+    let mut order = pages::filled(total as usize, 0u32);
     let starts = ends.clone();
     first = 0;
     for column in columns {

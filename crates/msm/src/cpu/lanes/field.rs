@@ -15,7 +15,7 @@
 //! padded constant, together below `2^58`.
 #![forbid(unsafe_code)]
 // Indices run over several arrays at once, and closures would lose the instruction set.
-#![allow(clippy::needless_range_loop)]
+#![allow(clippy::needless_range_loop, clippy::manual_memcpy)]
 
 use core::marker::PhantomData;
 

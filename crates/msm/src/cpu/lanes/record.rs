@@ -5,7 +5,8 @@
 //! row holds both. Packed words cost a few shifts against limbs of 52 bits, and a quarter less
 //! traffic, which is what a table larger than the caches is bound by.
 #![forbid(unsafe_code)]
-#![allow(clippy::needless_range_loop)]
+// As in `field`.
+#![allow(clippy::needless_range_loop, clippy::manual_memcpy)]
 
 use super::{
     LANES, Lanes,

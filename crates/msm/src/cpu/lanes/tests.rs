@@ -1,4 +1,9 @@
 //! One suite for every instruction set; each runs it from its own module.
+#![allow(
+    clippy::unwrap_used,
+    clippy::needless_range_loop,
+    clippy::cast_possible_truncation
+)]
 
 use core::marker::PhantomData;
 

@@ -1,4 +1,5 @@
 //! The suite of the lanes on the real instructions, and their speed.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)]
 
 use std::{hint::black_box, time::Instant};
 
@@ -117,19 +118,19 @@ where
         state >> 20
     };
     // Any numbers below p will do for the time.
-    let mut table = crate::cpu::memory::filled(n, P::ZERO);
+    let mut table = crate::cpu::pages::filled(n, P::ZERO);
     for record in &mut table {
         for part in record.words_mut().chunks_mut(W) {
             for word in part.iter_mut() {
-                *word = random() << 20 ^ random();
+                *word = (random() << 20) ^ random();
             }
             part[W - 1] %= C::P[W - 1];
         }
     }
     let far: Vec<Pair> = (0..131_072)
         .map(|i| Pair {
-            a: random() as u32 % n as u32 | if random() & 1 == 1 { NEGATE } else { 0 },
-            b: random() as u32 % n as u32 | if random() & 1 == 1 { NEGATE } else { 0 },
+            a: (random() as u32 % n as u32) | if random() & 1 == 1 { NEGATE } else { 0 },
+            b: (random() as u32 % n as u32) | if random() & 1 == 1 { NEGATE } else { 0 },
             out: i & 8191,
         })
         .collect();

@@ -252,7 +252,7 @@ fn frost_record(folder: &str, liar: Option<usize>) -> String {
             let payload = match round {
                 0 => {
                     let proof = if liar == Some(i) { (i + 1) % 3 } else { i };
-                    [&[9; 32], &messages[i][..64], &messages[proof][64..]].concat()
+                    [&[9; 32][..], &messages[i][..64], &messages[proof][64..]].concat()
                 }
                 1 => {
                     let others = (0..3u16).filter(|other| *other != index);

@@ -106,6 +106,42 @@ pub struct Item<'a, S: Ciphersuite> {
     pub signature: Signature<S>,
 }
 
+impl<'a, S: Ciphersuite> Item<'a, S> {
+    /// Reads many, each given as key, message and signature. A key is read once, however often it
+    /// signs; see [`Signature::parse_many`].
+    ///
+    /// # Errors
+    ///
+    /// The place of one whose key or signature is malformed, and why.
+    pub fn parse_many(
+        triples: &[(&[u8], &'a [u8], &[u8])],
+    ) -> Result<Vec<Self>, (usize, SignatureError)> {
+        let mut first = BTreeMap::new();
+        for (at, (key, ..)) in triples.iter().enumerate() {
+            first.entry(*key).or_insert(at);
+        }
+        let encoded: Vec<&[u8]> = first.keys().copied().collect();
+        let places: Vec<usize> = first.values().copied().collect();
+        let keys = Element::<S>::parse_many(&encoded).map_err(|(at, error)| {
+            let place = places.get(at).copied().unwrap_or_default();
+            (place, SignatureError::Key(error))
+        })?;
+        let keys: BTreeMap<&[u8], Element<S>> = encoded.into_iter().zip(keys).collect();
+        let signatures: Vec<&[u8]> = triples.iter().map(|triple| triple.2).collect();
+        let signatures = Signature::parse_many(&signatures)?;
+        let both = triples.iter().zip(signatures);
+        Ok(both
+            .filter_map(|(&(key, message, _), signature)| {
+                Some(Self {
+                    key: *keys.get(&key)?,
+                    message,
+                    signature,
+                })
+            })
+            .collect())
+    }
+}
+
 /// Checks one signature.
 ///
 /// # Errors

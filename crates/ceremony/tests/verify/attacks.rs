@@ -166,7 +166,9 @@ fn row_9_a_rogue_key<S: Ciphersuite, C: theirs::Ciphersuite>() {
 
 /// near/threshold-signatures#194, celo-org/celo-threshold-bls-rs#171: lengths come from the
 /// threshold, and are compared with the bytes that are there.
-fn row_10_lengths_are_checked_first<S: Ciphersuite, C>() {
+fn row_10_lengths_are_checked_first<S: Ciphersuite, C: theirs::Ciphersuite>() {
+    let made: Generated<C> = generate(2, 2, 10);
+    assert!(Round1::<S>::parse(&made.message(0), u16::MAX).is_err());
     let fault = Round1::<S>::parse(&[2; 100], u16::MAX).unwrap_err();
     assert!(matches!(fault, PackageError::Length { have: 100, .. }));
     assert!(Signature::<S>::parse(&[2; 1000]).is_err());

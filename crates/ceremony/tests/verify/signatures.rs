@@ -139,6 +139,19 @@ fn batches_name_the_bad<S: Ciphersuite, C: theirs::Ciphersuite>() {
             }
         }
     }
+    let bytes: Vec<Vec<u8>> = signed.iter().map(Signature::to_bytes).collect();
+    let key = made.key_bytes();
+    let mut triples: Vec<(&[u8], &[u8], &[u8])> = (0..12)
+        .map(|i| (key.as_slice(), &messages[i][..], &bytes[i][..]))
+        .collect();
+    let read = Item::<S>::parse_many(&triples).unwrap();
+    assert_eq!(read.len(), 12);
+    assert_eq!(verify_batch(&read), Ok(()));
+    triples[9].0 = &key[1..];
+    assert_eq!(Item::<S>::parse_many(&triples).unwrap_err().0, 9);
+    triples[9].0 = &key;
+    triples[5].2 = &key;
+    assert_eq!(Item::<S>::parse_many(&triples).unwrap_err().0, 5);
     let mut two: Vec<Item<'_, S>> = (0..12).map(item).collect();
     two[3].signature = signed[4];
     two[4].signature = signed[3];

@@ -89,15 +89,18 @@ fn signing<S: Ciphersuite>(vectors: &Value) {
     assert_eq!(verify(&item), Ok(()));
 }
 
-fn rfc_9591<S: Ciphersuite, C>() {
+fn rfc_9591<S: Ciphersuite, C: frost_core::Ciphersuite>() {
+    assert_eq!(S::ID, C::ID);
     signing::<S>(&read(S::SUITE, files!("vectors")));
 }
 
-fn big_identifiers<S: Ciphersuite, C>() {
+fn big_identifiers<S: Ciphersuite, C: frost_core::Ciphersuite>() {
+    assert_eq!(S::ID, C::ID);
     signing::<S>(&read(S::SUITE, files!("vectors-big-identifier")));
 }
 
-fn key_generation<S: Ciphersuite, C>() {
+fn key_generation<S: Ciphersuite, C: frost_core::Ciphersuite>() {
+    assert_eq!(S::ID, C::ID);
     let vectors = read(S::SUITE, files!("vectors_dkg"));
     let inputs = &vectors["inputs"];
     let n = vectors["config"]["MAX_PARTICIPANTS"].as_u64().unwrap() as u16;

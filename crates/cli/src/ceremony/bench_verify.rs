@@ -11,10 +11,8 @@ use fieldspar_ceremony::hex;
 use fieldspar_ceremony::rules::v2::Suite;
 use fieldspar_ceremony::verify::keygen::Keygen;
 use fieldspar_ceremony::verify::scenario::{Dkg, Signed, dkg, signatures};
-use fieldspar_ceremony::verify::signature::{Item, Signature, verify_batch};
-use fieldspar_ceremony::verify::{
-    Ciphersuite, Ed25519, Element, Ristretto255, Secp256k1, Secp256k1Tr,
-};
+use fieldspar_ceremony::verify::signature::{Item, verify_batch};
+use fieldspar_ceremony::verify::{Ciphersuite, Ed25519, Ristretto255, Secp256k1, Secp256k1Tr};
 use serde_json::{Map, Value, json};
 
 use super::bench::{Versus, Workload};
@@ -106,19 +104,11 @@ fn dkg_rows<S: Ciphersuite>() -> Result<Vec<Row>, Failure> {
 }
 
 fn parse<S: Ciphersuite>(signed: &[Signed]) -> Option<Vec<Item<'_, S>>> {
-    let bytes: Vec<&[u8]> = signed.iter().map(|s| s.signature.as_slice()).collect();
-    let signatures = Signature::parse_many(&bytes).ok()?;
-    signed
+    let triples: Vec<(&[u8], &[u8], &[u8])> = signed
         .iter()
-        .zip(signatures)
-        .map(|(s, signature)| {
-            Some(Item {
-                key: Element::parse(&s.key).ok()?,
-                message: &s.message,
-                signature,
-            })
-        })
-        .collect()
+        .map(|s| (&s.key[..], &s.message[..], &s.signature[..]))
+        .collect();
+    Item::parse_many(&triples).ok()
 }
 
 fn signature_rows<S: Ciphersuite>() -> Result<Vec<Row>, Failure> {

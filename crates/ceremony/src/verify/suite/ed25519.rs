@@ -6,7 +6,7 @@ use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::{Identity, VartimeMultiscalarMul};
 
-use super::{Ciphersuite, ElementError, Sealed, checked_len, dalek, torsion};
+use super::{Ciphersuite, Decoded, ElementError, Sealed, checked_len, dalek, torsion};
 use crate::rules::v2::Suite;
 
 /// FROST(Ed25519, SHA-512), RFC 9591, section 6.1.
@@ -35,9 +35,7 @@ impl Ciphersuite for Ed25519 {
         Ok((point, encoded))
     }
 
-    fn decode_many(
-        encoded: &[&[u8]],
-    ) -> Result<Vec<(EdwardsPoint, [u8; 32])>, (usize, ElementError)> {
+    fn decode_many(encoded: &[&[u8]]) -> Result<Vec<Decoded<Self>>, (usize, ElementError)> {
         if encoded.len() >= torsion::WORTH_FROM {
             let decompressed: Result<Vec<_>, _> = encoded.iter().map(|b| decompress(b)).collect();
             if let Ok(elements) = decompressed {

@@ -46,6 +46,9 @@ pub enum ElementError {
     Subgroup,
 }
 
+/// A point and its bytes.
+pub type Decoded<S> = (<S as Ciphersuite>::Point, <S as Ciphersuite>::Encoding);
+
 /// A ciphersuite of FROST.
 ///
 /// Scalars and elements are encoded as RFC 9591 does: little-endian on the 25519 curves, big-endian
@@ -101,9 +104,7 @@ pub trait Ciphersuite: Sealed + Copy + Eq + Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// The first that is no element, and why.
-    fn decode_many(
-        encoded: &[&[u8]],
-    ) -> Result<Vec<(Self::Point, Self::Encoding)>, (usize, ElementError)> {
+    fn decode_many(encoded: &[&[u8]]) -> Result<Vec<Decoded<Self>>, (usize, ElementError)> {
         let each = encoded.iter().enumerate();
         each.map(|(at, bytes)| Self::decode(bytes).map_err(|e| (at, e)))
             .collect()
@@ -155,9 +156,7 @@ pub trait Ciphersuite: Sealed + Copy + Eq + Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// The first that is no element, and why.
-    fn decode_many_r(
-        encoded: &[&[u8]],
-    ) -> Result<Vec<(Self::Point, Self::Encoding)>, (usize, ElementError)> {
+    fn decode_many_r(encoded: &[&[u8]]) -> Result<Vec<Decoded<Self>>, (usize, ElementError)> {
         Self::decode_many(encoded)
     }
     /// The bytes that stand for an element in a signature.
@@ -206,11 +205,24 @@ impl<S: Ciphersuite> Element<S> {
         Ok(Self { point, bytes })
     }
 
-    pub(crate) fn parse_many_r(encoded: &[&[u8]]) -> Result<Vec<Self>, (usize, ElementError)> {
-        let decoded = S::decode_many_r(encoded)?.into_iter();
-        Ok(decoded
+    /// Reads many elements, as [`Self::parse`] each.
+    ///
+    /// # Errors
+    ///
+    /// The place of the first that is none, and why.
+    pub fn parse_many(encoded: &[&[u8]]) -> Result<Vec<Self>, (usize, ElementError)> {
+        Ok(Self::collect(S::decode_many(encoded)?))
+    }
+
+    fn collect(decoded: Vec<Decoded<S>>) -> Vec<Self> {
+        let elements = decoded.into_iter();
+        elements
             .map(|(point, bytes)| Self { point, bytes })
-            .collect())
+            .collect()
+    }
+
+    pub(crate) fn parse_many_r(encoded: &[&[u8]]) -> Result<Vec<Self>, (usize, ElementError)> {
+        Ok(Self::collect(S::decode_many_r(encoded)?))
     }
 
     pub(crate) fn parse_r(bytes: &[u8]) -> Result<Self, ElementError> {

@@ -7,7 +7,7 @@ use k256::elliptic_curve::{Field, PrimeField};
 use k256::{AffinePoint, FieldBytes, ProjectivePoint, Scalar, Sec1Point};
 use sha2::{Digest, Sha256};
 
-use super::{Ciphersuite, ElementError, Sealed, checked_len};
+use super::{Ciphersuite, Decoded, ElementError, Sealed, checked_len};
 use crate::rules::v2::Suite;
 use crate::verify::msm;
 
@@ -194,9 +194,7 @@ impl Ciphersuite for Secp256k1Tr {
         Self::decode(&[&[2], bytes].concat())
     }
 
-    fn decode_many_r(
-        encoded: &[&[u8]],
-    ) -> Result<Vec<(ProjectivePoint, [u8; 33])>, (usize, ElementError)> {
+    fn decode_many_r(encoded: &[&[u8]]) -> Result<Vec<Decoded<Self>>, (usize, ElementError)> {
         let each = encoded.iter().enumerate();
         each.map(|(at, bytes)| Self::decode_r(bytes).map_err(|e| (at, e)))
             .collect()

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use fieldspar_device::Error as DeviceError;
 use fieldspar_device::cuda::{Arg, Buffer, Cuda, Function, Pinned, Stream};
@@ -18,11 +19,11 @@ use super::sumcheck::Tables;
 use super::tree::Tree;
 use super::weights;
 use super::words::{base, extension, words};
-use super::workspace::Workspace;
+use super::workspace::{Letters, Workspace};
 use crate::driver::Error;
-use crate::engine::{CodeShape, Engine, GrindTask, HiWeight, Opened, OpenedRows};
+use crate::engine::{CodeShape, Engine, GrindTask, HiWeight, Later, Opened, OpenedRows};
 use crate::field::{Commitment, Extension, F};
-use crate::profile::Profile;
+use crate::profile::{Profile, Span};
 
 /// Bits of a proof of work up to which how long one permutation takes matters more than how many are
 /// done at a time.
@@ -43,6 +44,7 @@ struct Inner {
     kernels: Kernels,
     roots: Roots,
     workspace: Mutex<Workspace>,
+    letters: Letters,
     /// Blocks of the proof of work that a multiprocessor runs at once.
     grind_blocks: u32,
     profile: Profile,
@@ -106,6 +108,7 @@ impl CudaEngine {
             kernels,
             roots,
             workspace,
+            letters: Letters::default(),
             grind_blocks,
             profile: Profile::default(),
         })))
@@ -189,13 +192,15 @@ impl CudaEngine {
         workspace.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Encodes and hashes a message of 2^`variables` elements of `degree` words.
+    /// Encodes and hashes a message of 2^`variables` elements of `degree` words; `meanwhile` is the
+    /// host's, once the device has its work.
     fn commit_planes(
         &self,
         planes: &Buffer<u32>,
         degree: usize,
         variables: usize,
         shape: CodeShape,
+        meanwhile: &mut dyn FnMut(),
     ) -> Result<(Commitment, CudaCodeword), Error> {
         let Inner {
             stream,
@@ -225,6 +230,7 @@ impl CudaEngine {
                 log_height,
                 shape.cap_height,
                 &mut self.workspace(),
+                meanwhile,
             )
         })?;
         let code = Code {
@@ -246,6 +252,22 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         &self.0.profile
     }
 
+    fn start_timeline(&self) -> Result<(), Error> {
+        Ok(self.0.stream.start_timeline()?)
+    }
+
+    fn take_timeline(&self) -> Result<Option<(Instant, Vec<Span>)>, Error> {
+        let Some((origin, timed)) = self.0.stream.take_timeline()? else {
+            return Ok(None);
+        };
+        let spans = timed.iter().map(|t| Span {
+            name: t.name,
+            start: t.start,
+            length: t.length,
+        });
+        Ok(Some((origin, spans.collect())))
+    }
+
     fn load(&self, evaluations: Vec<F>) -> Result<CudaPolynomial, Error> {
         let buffer = self.0.profile.time("upload", || {
             let buffer = self.0.stream.upload(words(&evaluations));
@@ -260,7 +282,7 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         polynomial: &CudaPolynomial,
         shape: CodeShape,
     ) -> Result<(Commitment, CudaCodeword), Error> {
-        self.commit_planes(&polynomial.0, 1, polynomial.variables(), shape)
+        self.commit_planes(&polynomial.0, 1, polynomial.variables(), shape, &mut || ())
     }
 
     fn partial_evaluations(
@@ -305,8 +327,17 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         sumcheck: &CudaSumcheck<EF>,
         shape: CodeShape,
     ) -> Result<(Commitment, CudaCodeword), Error> {
+        Engine::<EF>::commit_folded_beside(self, sumcheck, shape, &mut || ())
+    }
+
+    fn commit_folded_beside(
+        &self,
+        sumcheck: &CudaSumcheck<EF>,
+        shape: CodeShape,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<(Commitment, CudaCodeword), Error> {
         let tables = &sumcheck.tables;
-        self.commit_planes(tables.planes(), EF::D, tables.bits, shape)
+        self.commit_planes(tables.planes(), EF::D, tables.bits, shape, meanwhile)
     }
 
     fn evaluate(&self, sumcheck: &CudaSumcheck<EF>, point: &Point<EF>) -> Result<EF, Error> {
@@ -367,8 +398,15 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
     }
 
     fn open(&self, codeword: &CudaCodeword, indices: &[usize]) -> Result<Opened<EF>, Error> {
+        self.open_later(codeword, indices)?()
+    }
+
+    fn open_later(&self, codeword: &CudaCodeword, indices: &[usize]) -> Result<Later<EF>, Error> {
         let Inner {
-            stream, kernels, ..
+            stream,
+            kernels,
+            letters,
+            ..
         } = &*self.0;
         let Code {
             words,
@@ -376,19 +414,34 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             degree,
             tree,
         } = &*codeword.0;
-        let workspace = &mut self.workspace();
-        let (words, siblings) = open(stream, kernels, workspace, words, *columns, tree, indices)?;
-        let rows = words.chunks_exact(*columns);
-        let rows = if *degree == 1 {
-            OpenedRows::Base(
-                rows.map(|r| r.iter().copied().map(base).collect())
-                    .collect(),
-            )
-        } else {
-            let row = |r: &[u32]| r.chunks_exact(*degree).map(extension).collect();
-            OpenedRows::Extension(rows.map(row).collect())
-        };
-        Ok(Opened { rows, siblings })
+        let (columns, degree) = (*columns, *degree);
+        let gathering = open(
+            stream,
+            kernels,
+            &self.workspace().arrived,
+            letters,
+            (words, columns),
+            tree,
+            indices,
+        )?;
+        let engine = self.clone();
+        Ok(Box::new(move || {
+            let Inner {
+                stream, letters, ..
+            } = &*engine.0;
+            let (words, siblings) = gathering.wait(stream, letters)?;
+            let rows = words.chunks_exact(columns);
+            let rows = if degree == 1 {
+                OpenedRows::Base(
+                    rows.map(|r| r.iter().copied().map(base).collect())
+                        .collect(),
+                )
+            } else {
+                let row = |r: &[u32]| r.chunks_exact(degree).map(extension).collect();
+                OpenedRows::Extension(rows.map(row).collect())
+            };
+            Ok(Opened { rows, siblings })
+        }))
     }
 
     fn grind(&self, task: &GrindTask) -> Result<F, Error> {

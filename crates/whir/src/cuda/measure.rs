@@ -149,7 +149,9 @@ fn codes(engine: &CudaEngine, all: &mut Vec<Figure>) -> Result<(), ProveError> {
         let log_height = n - fold + rate;
         let ms = time(engine, 4, || {
             let workspace = &mut engine.workspace();
-            Tree::build(stream, kernels, &code, columns, log_height, 0, workspace).map(drop)
+            let meanwhile = &mut || ();
+            Tree::build(stream, kernels, &code, columns, log_height, 0, workspace, meanwhile)
+                .map(drop)
         })?;
         let leaves = 1_u64 << log_height;
         all.push(Figure {

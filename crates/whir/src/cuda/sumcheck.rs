@@ -7,16 +7,14 @@ use fieldspar_device::Error;
 use fieldspar_device::cuda::{Arg, Buffer, Stream};
 use p3_sumcheck::strategy::VariableOrder;
 
-use super::kernels::{ByDegree, Rounds};
+use super::kernels::{ByDegree, Rounds, SUM_THREADS};
 use super::weights::Planes;
 use super::words::{argument, extension, extension_words};
 use super::workspace::Workspace;
 use crate::field::Extension;
 
-const THREADS: usize = 256;
-const BLOCK: (u32, u32, u32) = (THREADS as u32, 1, 1);
-/// Blocks of a pass that leaves sums: enough to fill the largest chips a few times.
-const FILL: usize = 1056;
+const THREADS: usize = SUM_THREADS as usize;
+const BLOCK: (u32, u32, u32) = (SUM_THREADS, 1, 1);
 
 /// The folded polynomial and the weights: 2 D planes one after another.
 #[derive(Debug)]
@@ -122,7 +120,9 @@ impl Tables {
             Arg::Ptr(workspace.arrived.as_ptr()),
             Arg::Words(&mail),
         ];
-        let blocks = (1_usize << (self.bits - 1)).div_ceil(THREADS).min(FILL);
+        let blocks = (1_usize << (self.bits - 1))
+            .div_ceil(THREADS)
+            .min(rounds.fill[0]);
         stream.launch(&rounds.message, (blocks as u32, 1, 1), BLOCK, 0, &args)?;
         sums(workspace)
     }
@@ -169,7 +169,9 @@ impl Tables {
             Arg::Ptr(workspace.arrived.as_ptr()),
             Arg::Words(&mail),
         ];
-        let blocks = (1_usize << (self.bits - 2)).div_ceil(THREADS).min(FILL);
+        let blocks = (1_usize << (self.bits - 2))
+            .div_ceil(THREADS)
+            .min(rounds.fill[1]);
         stream.launch(&rounds.fold_message, (blocks as u32, 1, 1), BLOCK, 0, &args)?;
         self.planes = Arc::new(to);
         self.bits -= 1;

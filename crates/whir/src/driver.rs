@@ -297,7 +297,6 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
             }
             let pow_witness = play.query_pow(i);
             let indices = play.query_indices(i);
-            later = Some(self.open(codeword.as_ref(), &indices, fuse));
             fresh.queries(&indices);
             let (eq, select) = fresh.weigh(play.round_batching());
             fuse.run(
@@ -308,6 +307,8 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
                 },
                 || (),
             );
+            // after the weights: the next message waits for them, and nothing for what is opened
+            later = Some(self.open(codeword.as_ref(), &indices, fuse));
 
             let (sumcheck, _) = play.delegate_round_fold(|ch| {
                 self.fold_rounds(

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use fieldspar_device::Error as DeviceError;
-use fieldspar_device::cuda::{Arg, Buffer, Cuda, Function, Pinned, Stream};
+use fieldspar_device::cuda::{Arg, Buffer, Cuda, Function, Mailbox, Pinned, Stream};
 use p3_multilinear_util::point::Point;
 use p3_sumcheck::strategy::VariableOrder;
 
@@ -15,7 +15,7 @@ use super::encode::{Message, Roots, encode};
 use super::eval::{evaluate, partial_evaluations};
 use super::kernels::{ByDegree, Kernels, Rounds};
 use super::open::open;
-use super::sumcheck::Tables;
+use super::sumcheck::{Tables, read_message};
 use super::tree::Tree;
 use super::weights;
 use super::words::{base, extension, words};
@@ -84,6 +84,8 @@ pub struct CudaSumcheck<EF> {
     tables: Tables,
     /// The next message, where the last fold made it in the same pass.
     next: Option<[EF; 2]>,
+    /// Where the next message will come, where it is under way.
+    asked: Option<Mailbox>,
     field: PhantomData<EF>,
 }
 
@@ -172,6 +174,29 @@ impl CudaEngine {
         match order {
             VariableOrder::Suffix => &self.degree::<EF>().suffix,
             VariableOrder::Prefix => &self.degree::<EF>().prefix,
+        }
+    }
+
+    /// Launches what makes the next message.
+    fn ask_message<EF: Extension>(
+        &self,
+        sumcheck: &CudaSumcheck<EF>,
+    ) -> Result<Mailbox, DeviceError> {
+        let Inner {
+            stream, letters, ..
+        } = &*self.0;
+        let rounds = self.rounds::<EF>(sumcheck.order);
+        let mut letter = letters.take(stream)?;
+        let tables = &sumcheck.tables;
+        tables.message(stream, rounds, &self.workspace(), &mut letter)?;
+        Ok(letter)
+    }
+
+    /// A message that was made of other weights or values holds no more.
+    fn forget<EF>(&self, sumcheck: &mut CudaSumcheck<EF>) {
+        sumcheck.next = None;
+        if let Some(letter) = sumcheck.asked.take() {
+            self.0.letters.put(letter);
         }
     }
 
@@ -318,6 +343,7 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             order,
             tables,
             next: None,
+            asked: None,
             field: PhantomData,
         })
     }
@@ -367,7 +393,12 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         let eq: Vec<_> = eq.iter().map(|(c, point)| (*c, point.as_slice())).collect();
         weights::add_eq(stream, kernels, planes, &eq, false)?;
         weights::add_select(stream, kernels, planes, select)?;
-        sumcheck.next = None;
+        self.forget(sumcheck);
+        // the host has the transcript to see to before it needs the message
+        sumcheck.asked = match sumcheck.tables.bits {
+            0 => None,
+            _ => Some(self.ask_message(sumcheck)?),
+        };
         Ok(())
     }
 
@@ -375,13 +406,18 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         if let Some(next) = sumcheck.next.take() {
             return Ok(next);
         }
-        let rounds = self.rounds::<EF>(sumcheck.order);
-        let workspace = &mut self.workspace();
-        Ok(sumcheck.tables.message(&self.0.stream, rounds, workspace)?)
+        let letter = match sumcheck.asked.take() {
+            Some(letter) => letter,
+            None => self.ask_message(sumcheck)?,
+        };
+        let message = read_message(&letter)?;
+        self.0.letters.put(letter);
+        Ok(message)
     }
 
     fn fold(&self, sumcheck: &mut CudaSumcheck<EF>, r: EF, more: bool) -> Result<(), Error> {
         let (stream, rounds) = (&self.0.stream, self.rounds::<EF>(sumcheck.order));
+        self.forget(sumcheck);
         let tables = &mut sumcheck.tables;
         sumcheck.next = if more && tables.bits >= 2 {
             let workspace = &mut self.workspace();

@@ -16,7 +16,7 @@
 
 #define THREADS 256
 
-// A row of words for each thread.
+// The first half of a state, a digest.
 FN void put(uint4* to, const u32* s) {
     to[0] = make_uint4(s[0], s[1], s[2], s[3]);
     to[1] = make_uint4(s[4], s[5], s[6], s[7]);
@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, FULL)
 }
 
 // The same of any number of columns.
-extern "C" __global__ void __launch_bounds__(THREADS, FULL_LONG)
+extern "C" __global__ void __launch_bounds__(THREADS, FULL)
     merkle_leaves_long(const u32* __restrict__ code, u32 columns, u64 height, uint4* tree) {
     u64 row = (u64)blockIdx.x * THREADS + threadIdx.x;
     if (row >= height) return;

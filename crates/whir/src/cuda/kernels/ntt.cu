@@ -20,7 +20,14 @@
 #include "generated/dft16.cuh"
 
 #define THREADS 512
-#define BLOCKS 3 // of a multiprocessor
+// Blocks that fill a multiprocessor.
+#if __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ == 1200
+#define BLOCKS 3
+#elif __CUDA_ARCH__ == 750
+#define BLOCKS 2
+#else
+#define BLOCKS 4
+#endif
 
 template <int K>
 FN constexpr int reversed(int i) {

@@ -4,11 +4,8 @@
 // Of 256 threads, so many as there is room for.
 #if __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ == 1200
 #define FULL 6
-#define FULL_LONG 5
 #elif __CUDA_ARCH__ == 750
 #define FULL 4
-#define FULL_LONG 4
 #else
 #define FULL 8
-#define FULL_LONG 6
 #endif

@@ -25,9 +25,7 @@ const DEVICE: u32 = 2;
 
 fn events(command: &str, host: &[Span], device: &[Span]) -> Value {
     let process = std::process::id();
-    let row = |id, name: String, kind| {
-        json!({"name": kind, "ph": "M", "pid": process, "tid": id, "args": {"name": name}})
-    };
+    let row = |id, name: String, kind| json!({"name": kind, "ph": "M", "pid": process, "tid": id, "args": {"name": name}});
     let mut events = vec![row(HOST, format!("fieldspar {command}"), "process_name")];
     if !device.is_empty() {
         events.push(row(HOST, "host".into(), "thread_name"));

@@ -363,12 +363,7 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
         }
     }
 
-    fn open(
-        &self,
-        codeword: Option<&E::Codeword>,
-        indices: &[usize],
-        fuse: &Fuse,
-    ) -> Later<EF> {
+    fn open(&self, codeword: Option<&E::Codeword>, indices: &[usize], fuse: &Fuse) -> Later<EF> {
         let open = || self.engine.open_later(held_ref(codeword)?, indices);
         fuse.run(
             || self.engine.profile().time("open", open),

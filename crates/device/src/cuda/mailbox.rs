@@ -6,8 +6,8 @@
 //! to see.
 #![allow(unsafe_code)]
 
-use core::{fmt, ptr};
 use core::sync::atomic::{AtomicU32, Ordering, fence};
+use core::{fmt, ptr};
 
 use super::api::code;
 use super::fault::FaultKind;
@@ -87,7 +87,10 @@ impl Mailbox {
     ///
     /// [`Error::KernelFailed`]: they do not fit.
     pub fn put(&mut self, at: usize, words: &[u32]) -> Result<(), Error> {
-        if at.checked_add(words.len()).is_none_or(|end| end > self.words) {
+        if at
+            .checked_add(words.len())
+            .is_none_or(|end| end > self.words)
+        {
             let inner = &*self.stream.cuda().0;
             return Err(inner.failed(self.stream.op("put"), "more words than the mailbox holds"));
         }

@@ -150,8 +150,10 @@ fn codes(engine: &CudaEngine, all: &mut Vec<Figure>) -> Result<(), ProveError> {
         let ms = time(engine, 4, || {
             let workspace = &mut engine.workspace();
             let meanwhile = &mut || ();
-            Tree::build(stream, kernels, &code, columns, log_height, 0, workspace, meanwhile)
-                .map(drop)
+            Tree::build(
+                stream, kernels, &code, columns, log_height, 0, workspace, meanwhile,
+            )
+            .map(drop)
         })?;
         let leaves = 1_u64 << log_height;
         all.push(Figure {

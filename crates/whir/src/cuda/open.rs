@@ -100,10 +100,7 @@ impl Gathering {
             }
             From::Buffer(buffer) => stream.download(&buffer, 0..self.words)?,
         };
-        let siblings = rows[self.row_words..]
-            .chunks_exact(8)
-            .map(digest)
-            .collect();
+        let siblings = rows[self.row_words..].chunks_exact(8).map(digest).collect();
         rows.truncate(self.row_words);
         Ok((rows, siblings))
     }

@@ -74,7 +74,14 @@ impl Tree {
             done = (rows.ilog2() as usize).min(depth);
             let blocks = height.div_ceil(rows);
             let levels = Arg::U32(done as u32);
-            let args = [code, shape[0], shape[1], levels, tree, deliver(done, blocks)];
+            let args = [
+                code,
+                shape[0],
+                shape[1],
+                levels,
+                tree,
+                deliver(done, blocks),
+            ];
             let grid = (blocks as u32, 1, 1);
             stream.launch(&kernels.merkle_leaves_row, grid, block, 0, &args)?;
         } else {

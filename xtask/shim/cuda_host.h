@@ -3,7 +3,12 @@
 // PTX needs a plain branch beside it, chosen by `#ifdef __CUDA_ARCH__`.
 #pragma once
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <functional>
+#include <thread>
+#include <vector>
 
 #define __device__
 #define __global__
@@ -47,3 +52,40 @@ static inline T __ldg(const T* p) {
 
 // The position of the "thread" that a kernel is called as.
 static thread_local dim3 gridDim, blockDim, blockIdx, threadIdx;
+
+// A warp: 32 threads of the host that meet at its shuffles and barriers.
+struct HostWarp {
+  pthread_barrier_t barrier;
+  unsigned int words[32];
+};
+static thread_local HostWarp* host_warp;
+
+static inline void __syncwarp() { pthread_barrier_wait(&host_warp->barrier); }
+static inline unsigned int __shfl_sync(unsigned int, unsigned int x, int from, int width = 32) {
+  host_warp->words[threadIdx.x] = x;
+  __syncwarp();
+  unsigned int first = threadIdx.x & ~(unsigned int)(width - 1);
+  unsigned int y = host_warp->words[first + (from & (width - 1))];
+  __syncwarp();
+  return y;
+}
+static inline unsigned int __shfl_xor_sync(unsigned int mask, unsigned int x, int with) {
+  return __shfl_sync(mask, x, threadIdx.x ^ with);
+}
+
+// Runs `body` as a block of one warp.
+static inline void host_run_warp(const std::function<void()>& body) {
+  HostWarp warp;
+  pthread_barrier_init(&warp.barrier, nullptr, 32);
+  std::vector<std::thread> threads;
+  for (unsigned int i = 0; i < 32; i++)
+    threads.emplace_back([&warp, &body, i] {
+      host_warp = &warp;
+      threadIdx = {i, 0, 0};
+      blockDim = {32, 1, 1};
+      gridDim = {1, 1, 1};
+      body();
+    });
+  for (auto& thread : threads) thread.join();
+  pthread_barrier_destroy(&warp.barrier);
+}

@@ -70,6 +70,8 @@ pub(crate) struct Context {
     started: Instant,
     warnings: Mutex<Vec<String>>,
     spans: Mutex<Vec<Span>>,
+    /// The same by a device's own clock.
+    device_spans: Mutex<Vec<Span>>,
 }
 
 impl Context {
@@ -80,6 +82,7 @@ impl Context {
             started: Instant::now(),
             warnings: Mutex::default(),
             spans: Mutex::default(),
+            device_spans: Mutex::default(),
         }
     }
 
@@ -199,11 +202,20 @@ impl Context {
 
     /// Keeps an engine's spans for `--trace`; they began at `origin`.
     pub(crate) fn keep_spans(&self, origin: Instant, spans: Vec<Span>) {
+        lock(&self.spans).extend(self.since_start(origin, spans));
+    }
+
+    /// What an engine's device did by its own clock, since `origin`.
+    pub(crate) fn keep_device_spans(&self, origin: Instant, spans: Vec<Span>) {
+        lock(&self.device_spans).extend(self.since_start(origin, spans));
+    }
+
+    fn since_start(&self, origin: Instant, spans: Vec<Span>) -> impl Iterator<Item = Span> {
         let offset = origin.saturating_duration_since(self.started);
-        lock(&self.spans).extend(spans.into_iter().map(|mut span| {
+        spans.into_iter().map(move |mut span| {
             span.start += offset;
             span
-        }));
+        })
     }
 
     /// A span of our own, that began at `begin` and ends now.
@@ -217,6 +229,10 @@ impl Context {
 
     pub(crate) fn spans(&self) -> Vec<Span> {
         lock(&self.spans).clone()
+    }
+
+    pub(crate) fn device_spans(&self) -> Vec<Span> {
+        lock(&self.device_spans).clone()
     }
 }
 

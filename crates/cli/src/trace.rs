@@ -1,7 +1,8 @@
 //! `--trace`: where the time went, in the trace event format of Chrome and Perfetto.
 //!
 //! Complete events (`ph: X`) with microseconds since the start of the program; an event that lies
-//! inside another on the same thread is drawn below it.
+//! inside another on the same thread is drawn below it. What a device with a clock of its own did is
+//! on a second row, kernel by kernel.
 #![forbid(unsafe_code)]
 
 use std::fs::File;
@@ -18,23 +19,31 @@ fn micros(duration: std::time::Duration) -> f64 {
     duration.as_nanos() as f64 / 1e3
 }
 
-fn events(command: &str, spans: &[Span]) -> Value {
+/// The rows of a trace: the host's phases, and below them the device's kernels by its own clock.
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+
+fn events(command: &str, host: &[Span], device: &[Span]) -> Value {
     let process = std::process::id();
-    let mut events = vec![json!({
-        "name": "process_name", "ph": "M", "pid": process, "tid": 1,
-        "args": {"name": format!("fieldspar {command}")},
-    })];
-    events.extend(spans.iter().map(|span| {
-        json!({
-            "name": span.name,
-            "cat": "fieldspar",
-            "ph": "X",
-            "ts": micros(span.start),
-            "dur": micros(span.length),
-            "pid": process,
-            "tid": 1,
-        })
-    }));
+    let row = |id, name: String, kind| json!({"name": kind, "ph": "M", "pid": process, "tid": id, "args": {"name": name}});
+    let mut events = vec![row(HOST, format!("fieldspar {command}"), "process_name")];
+    if !device.is_empty() {
+        events.push(row(HOST, "host".into(), "thread_name"));
+        events.push(row(DEVICE, "device".into(), "thread_name"));
+    }
+    for (id, spans) in [(HOST, host), (DEVICE, device)] {
+        events.extend(spans.iter().map(|span| {
+            json!({
+                "name": span.name,
+                "cat": "fieldspar",
+                "ph": "X",
+                "ts": micros(span.start),
+                "dur": micros(span.length),
+                "pid": process,
+                "tid": id,
+            })
+        }));
+    }
     json!({"displayTimeUnit": "ms", "traceEvents": events})
 }
 
@@ -65,6 +74,6 @@ pub(crate) fn write(context: &Context, command: &str) -> Result<(), Failure> {
         return Ok(());
     };
     check(context)?;
-    let text = events(command, &context.spans()).to_string();
+    let text = events(command, &context.spans(), &context.device_spans()).to_string();
     output::write(path, text.as_bytes(), true)
 }

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use fieldspar_device::CpuVariant;
 use fieldspar_device::cuda::Cuda;
@@ -14,6 +15,7 @@ use fieldspar_whir::engine::Engine;
 use fieldspar_whir::field::{EF4, F};
 use fieldspar_whir::input::{Encoding, Input};
 use fieldspar_whir::params::{Assumption, ExtensionDegree, Folds, Params, RateSchedule};
+use fieldspar_whir::profile::Span;
 use fieldspar_whir::statement::{prove, random_point, verify};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -69,7 +71,9 @@ fn measure<E: Engine<EF4>>(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let profile = engine.profile().clone();
     let mut all: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for run in 0..=runs {
+    // the last one with the device's own times, if it has any, and not counted
+    for run in 0..=runs + 1 {
+        let timed = run == runs + 1;
         let mut x = 0x9e37_79b9_7f4a_7c15_u64 ^ (run as u64 + 1);
         let elements = (0..1_usize << n)
             .map(|_| {
@@ -84,16 +88,25 @@ fn measure<E: Engine<EF4>>(
             true_len: 1 << n,
             encoding: Encoding::U32,
         };
+        if timed {
+            engine.start_timeline()?;
+        }
         profile.clear();
+        let begin = Instant::now();
         // inside the pool, so that the main thread works too
         let proved = rayon::scope(|_| {
             prove::<EF4, _>(engine, params, input, |n| random_point(run as u64, n))
         })?;
+        let timeline = engine.take_timeline()?;
         verify(&proved.file)?;
-        if run == 0 {
+        if let Some((origin, kernels)) = timeline {
+            let since = begin.saturating_duration_since(origin);
+            print_timeline(since, &profile.spans(), &kernels);
+        }
+        if run == 0 || timed {
             continue;
         }
-        let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
+        let ms = |d: Duration| d.as_secs_f64() * 1e3;
         let mut rest = proved.commit + proved.open;
         for (name, total) in profile.totals() {
             all.entry(name).or_default().push(ms(total));
@@ -113,7 +126,22 @@ fn measure<E: Engine<EF4>>(
     );
     for (name, mut times) in all {
         times.sort_by(f64::total_cmp);
-        println!("{name:>10} {:9.2} ms", times[times.len() / 2]);
+        println!("{name:>10} {:9.3} ms", times[times.len() / 2]);
     }
     Ok(())
+}
+
+/// The host's phases and the device's kernels, as they began; the phases began to count `since` after
+/// the kernels.
+fn print_timeline(since: Duration, phases: &[Span], kernels: &[Span]) {
+    let mut all: Vec<_> = phases
+        .iter()
+        .map(|s| (s.start + since, s.length, "", s.name))
+        .chain(kernels.iter().map(|s| (s.start, s.length, "    ", s.name)))
+        .collect();
+    all.sort_by_key(|&(start, ..)| start);
+    for (start, length, indent, name) in all {
+        let us = |d: Duration| d.as_secs_f64() * 1e6;
+        println!("{:9.1} us {:8.1} us {indent}{name}", us(start), us(length));
+    }
 }

@@ -28,7 +28,7 @@ pub use error::Error;
 
 use crate::challenger::{Fuse, Recorder, Transcript};
 use crate::claims::{Claims, FirstFold, View, eq_table, split};
-use crate::engine::{CodeShape, Engine, Opened, OpenedRows};
+use crate::engine::{CodeShape, Engine, Later, Opened, OpenedRows};
 use crate::field::{Challenger, Extension, F, Mmcs};
 
 /// A proof of p3-whir over this crate's field and hashes.
@@ -264,6 +264,8 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
         drop(polynomial);
 
         let mut codeword = Some(codeword);
+        let mut opened = Vec::with_capacity(self.config.n_rounds());
+        let mut later = None;
         let mut rounds = Vec::with_capacity(self.config.n_rounds());
         for (i, round) in self.config.round_parameters().iter().enumerate() {
             let code = CodeShape {
@@ -274,7 +276,10 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
             };
             let (commitment, next) = fuse.run(
                 || {
-                    let (commitment, next) = engine.commit_folded(held(&state)?, code)?;
+                    // what was opened last is taken up while the device hashes
+                    let mut meanwhile = || opened.extend(later.take().map(|l| collect(l, fuse)));
+                    let (commitment, next) =
+                        engine.commit_folded_beside(held(&state)?, code, &mut meanwhile)?;
                     Ok((commitment, Some(next)))
                 },
                 || (MerkleCap::new(vec![[F::ZERO; 8]]), None),
@@ -291,7 +296,6 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
             }
             let pow_witness = play.query_pow(i);
             let indices = play.query_indices(i);
-            let openings = self.open(codeword.as_ref(), &indices, fuse);
             fresh.queries(&indices);
             let (eq, select) = fresh.weigh(play.round_batching());
             fuse.run(
@@ -302,6 +306,8 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
                 },
                 || (),
             );
+            // after the weights: the next message waits for them, and nothing for what is opened
+            later = Some(self.open(codeword.as_ref(), &indices, fuse));
 
             let (sumcheck, _) = play.delegate_round_fold(|ch| {
                 self.fold_rounds(
@@ -317,7 +323,7 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
                 commitment: Some(commitment),
                 ood_answers: fresh.answers,
                 pow_witness,
-                openings,
+                openings: none_opened(),
                 sumcheck,
             });
         }
@@ -331,13 +337,20 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
         play.final_poly(final_poly.as_slice());
         let final_pow_witness = play.query_pow(last);
         let indices = play.query_indices(last);
-        let final_openings = self.open(codeword.as_ref(), &indices, fuse);
+        let last = self.open(codeword.as_ref(), &indices, fuse);
         let final_sumcheck = play.delegate_final_fold(|ch| {
             let rounds = self.config.final_sumcheck_rounds();
             let bits = self.config.final_folding_pow_bits();
             self.fold_rounds(&mut state, rounds, bits, ch, fuse).0
         });
         play.finish();
+        let final_openings = profile.time("open", || {
+            opened.extend(later.map(|later| collect(later, fuse)));
+            collect(last, fuse)
+        });
+        for (round, opened) in rounds.iter_mut().zip(opened) {
+            round.openings = opened;
+        }
         WhirProof {
             initial_ood_answers: Vec::new(),
             initial_sumcheck,
@@ -349,16 +362,11 @@ impl<EF: Extension, E: Engine<EF>> Opening<'_, EF, E> {
         }
     }
 
-    fn open(&self, codeword: Option<&E::Codeword>, indices: &[usize], fuse: &Fuse) -> Openings<EF> {
-        let open = || self.engine.open(held_ref(codeword)?, indices);
+    fn open(&self, codeword: Option<&E::Codeword>, indices: &[usize], fuse: &Fuse) -> Later<EF> {
+        let open = || self.engine.open_later(held_ref(codeword)?, indices);
         fuse.run(
-            || self.engine.profile().time("open", open).map(openings),
-            || {
-                openings(Opened {
-                    rows: OpenedRows::Base(Vec::new()),
-                    siblings: Vec::new(),
-                })
-            },
+            || self.engine.profile().time("open", open),
+            || Box::new(|| Ok(nothing())),
         )
     }
 
@@ -520,6 +528,22 @@ impl<EF: Extension> FreshClaims<EF> {
         let select = powers.zip(self.queries.iter().copied()).collect();
         (eq, select)
     }
+}
+
+const fn nothing<EF>() -> Opened<EF> {
+    Opened {
+        rows: OpenedRows::Base(Vec::new()),
+        siblings: Vec::new(),
+    }
+}
+
+fn none_opened<EF: Extension>() -> Openings<EF> {
+    openings(nothing())
+}
+
+/// What was opened, once it is there.
+fn collect<EF: Extension>(later: Later<EF>, fuse: &Fuse) -> Openings<EF> {
+    openings(fuse.run(later, nothing))
 }
 
 fn openings<EF: Extension>(opened: Opened<EF>) -> Openings<EF> {

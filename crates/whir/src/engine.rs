@@ -6,12 +6,14 @@
 //! cross.
 #![forbid(unsafe_code)]
 
+use std::time::Instant;
+
 use p3_multilinear_util::point::Point;
 use p3_sumcheck::strategy::VariableOrder;
 
 use crate::driver::Error;
 use crate::field::{Commitment, Digest, Extension, F};
-use crate::profile::Profile;
+use crate::profile::{Profile, Span};
 
 /// How one codeword is made from a message and committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,9 @@ pub enum OpenedRows<EF> {
     Extension(Vec<Vec<EF>>),
 }
 
+/// An opening that may still be under way on the device: gives its result, and waits for it.
+pub type Later<EF> = Box<dyn FnOnce() -> Result<Opened<EF>, Error> + Send>;
+
 /// The sponge state a proof of work starts from.
 #[derive(Clone, Copy, Debug)]
 pub struct GrindTask {
@@ -101,6 +106,18 @@ pub trait Engine<EF: Extension>: Send + Sync {
 
     /// Where the time goes.
     fn profile(&self) -> &Profile;
+
+    /// From here on the times of the device's own work are kept, if it has a clock of its own. Work
+    /// is slower then.
+    fn start_timeline(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The device's own work since [`Self::start_timeline`], in its order, and the instant that the
+    /// spans count from.
+    fn take_timeline(&self) -> Result<Option<(Instant, Vec<Span>)>, Error> {
+        Ok(None)
+    }
 
     /// Takes the 2^n values of a polynomial.
     fn load(&self, evaluations: Vec<F>) -> Result<Self::Polynomial, Error>;
@@ -155,6 +172,22 @@ pub trait Engine<EF: Extension>: Send + Sync {
         shape: CodeShape,
     ) -> Result<(Commitment, Self::Codeword), Error>;
 
+    /// [`Self::commit_folded`] with `meanwhile`, work of the host that does not depend on it, done
+    /// once the device has its own.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::commit_folded`].
+    fn commit_folded_beside(
+        &self,
+        sumcheck: &Self::Sumcheck,
+        shape: CodeShape,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<(Commitment, Self::Codeword), Error> {
+        meanwhile();
+        self.commit_folded(sumcheck, shape)
+    }
+
     /// The folded polynomial at a point.
     fn evaluate(&self, sumcheck: &Self::Sumcheck, point: &Point<EF>) -> Result<EF, Error>;
 
@@ -178,6 +211,17 @@ pub trait Engine<EF: Extension>: Send + Sync {
 
     /// Rows of a codeword, with their multiproof.
     fn open(&self, codeword: &Self::Codeword, indices: &[usize]) -> Result<Opened<EF>, Error>;
+
+    /// [`Self::open`] without waiting for the device: no message of the protocol depends on what is
+    /// opened.
+    ///
+    /// # Errors
+    ///
+    /// The device's, here or with the result.
+    fn open_later(&self, codeword: &Self::Codeword, indices: &[usize]) -> Result<Later<EF>, Error> {
+        let opened = self.open(codeword, indices)?;
+        Ok(Box::new(|| Ok(opened)))
+    }
 
     /// The smallest witness of a proof of work.
     fn grind(&self, task: &GrindTask) -> Result<F, Error>;

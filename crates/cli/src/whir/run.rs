@@ -15,7 +15,7 @@ use fieldspar_whir::input::Input;
 use fieldspar_whir::params::{ExtensionDegree, Params};
 use fieldspar_whir::plan::{MemoryShape, peak_memory_bytes};
 use fieldspar_whir::proof::{AnyProofFile, ProofFile};
-use fieldspar_whir::statement;
+use fieldspar_whir::statement::{self, ProveError};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -135,12 +135,19 @@ where
 
     let sizes = codeword_sizes(params, committed)?;
     let profile = engine.profile().clone();
+    let traced = context.trace_path().is_some();
+    if traced {
+        engine.start_timeline().map_err(ProveError::from)?;
+    }
     profile.clear();
     let origin = Instant::now();
     let proved = progress::watch(context, "proving", &profile, &sizes, || {
         statement::prove::<EF, _>(engine, params, input, |_| point)
     })?;
     context.keep_spans(origin, profile.spans());
+    if traced && let Some((origin, spans)) = engine.take_timeline().map_err(ProveError::from)? {
+        context.keep_device_spans(origin, spans);
+    }
     let phases = profile.totals();
 
     let broken = |e: ProofError| Failure::internal(format!("the proof cannot be encoded: {e}"));

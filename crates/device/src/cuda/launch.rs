@@ -61,6 +61,7 @@ impl Stream {
         if self.inner.is_recording() {
             self.inner.record(&function.module);
         }
+        let timed = self.timed()?;
         let ((gx, gy, gz), (bx, by, bz)) = (grid, block);
         let (raw, stream) = (function.raw.0, self.raw());
         let addresses = packed.addresses().as_mut_ptr();
@@ -78,6 +79,7 @@ impl Stream {
                 )
             }
         };
-        inner.check(op, code)
+        inner.check(op, code)?;
+        timed.map_or(Ok(()), |begin| self.note(op, begin))
     }
 }

@@ -6,8 +6,8 @@
 //! to see.
 #![allow(unsafe_code)]
 
-use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering, fence};
+use core::{fmt, ptr};
 
 use super::api::code;
 use super::fault::FaultKind;
@@ -64,7 +64,7 @@ impl Mailbox {
     fn address(&self) -> *mut u8 {
         match &self.block {
             Some(block) => block.address().as_ptr(),
-            None => core::ptr::null_mut(),
+            None => ptr::null_mut(),
         }
     }
 
@@ -78,6 +78,26 @@ impl Mailbox {
     #[must_use]
     pub fn flag(&self) -> u64 {
         self.address().addr() as u64
+    }
+
+    /// Puts words where the results from `at` on would be, for a kernel to read: one that is launched
+    /// after this, while none that uses these places is under way.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KernelFailed`]: they do not fit.
+    pub fn put(&mut self, at: usize, words: &[u32]) -> Result<(), Error> {
+        if at
+            .checked_add(words.len())
+            .is_none_or(|end| end > self.words)
+        {
+            let inner = &*self.stream.cuda().0;
+            return Err(inner.failed(self.stream.op("put"), "more words than the mailbox holds"));
+        }
+        let to = self.address().wrapping_add(RESULTS).cast::<u32>();
+        // SAFETY: the words lie in the block, which is ours; launches order them before the kernel.
+        unsafe { ptr::copy_nonoverlapping(words.as_ptr(), to.add(at), words.len()) };
+        Ok(())
     }
 
     /// The number that the next kernel stores.

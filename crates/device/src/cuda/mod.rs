@@ -53,6 +53,7 @@ mod staging;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod timeline;
 
 pub use api::DriverError;
 pub use archive::{Archive, ArchiveError, Image, ImageKind};
@@ -67,3 +68,4 @@ pub use module::{Arg, Function, MAX_ARGS, Module};
 pub use pinned::Pinned;
 pub use pod::Pod;
 pub use stream::Stream;
+pub use timeline::Timed;

@@ -18,6 +18,7 @@ use super::module::Loaded;
 use super::pinned::Pinned;
 use super::pod::{Pod, bytes_of, bytes_of_mut, size, zeroed};
 use super::staging::{Lease, Staging, copy};
+use super::timeline::Timeline;
 use crate::Error;
 
 /// What piles up while a stream records.
@@ -37,9 +38,15 @@ pub(super) struct StreamInner {
     passed: AtomicU64,
     capturing: AtomicBool,
     recording: Mutex<Option<Recording>>,
+    timeline: Timeline,
 }
 
 impl StreamInner {
+    /// Where the times of launches are kept.
+    pub(super) const fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
     /// Whether the transfer of this ticket has ended.
     pub(super) fn has_passed(&self, ticket: u64) -> bool {
         self.passed.load(Ordering::Acquire) >= ticket
@@ -169,6 +176,7 @@ impl Stream {
                 passed: AtomicU64::new(0),
                 capturing: AtomicBool::new(false),
                 recording: Mutex::new(None),
+                timeline: Timeline::default(),
             }),
             label: None,
         })

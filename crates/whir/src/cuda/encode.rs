@@ -30,7 +30,8 @@ pub(super) struct Message<'a> {
 /// The roots of unity that the passes read, made once for each height.
 #[derive(Debug)]
 pub(super) struct Roots {
-    /// For each k <= 8, the 2^k powers of the 2^k-th root, from word 2^k - 1 on.
+    /// For each k from 4 to 8, w^(b i) with the 2^k-th root w, for i < 16 and b < 2^(k - 4), from word
+    /// 2^k - 16 on.
     small: Buffer<u32>,
     /// By log2 of the height: powers below 2^low of its generator, and those of its 2^low-th power.
     tables: Mutex<Vec<Option<Arc<Buffer<u32>>>>>,
@@ -42,9 +43,10 @@ const fn log_low(log_height: usize) -> usize {
 
 impl Roots {
     pub(super) fn new(stream: &Stream) -> Result<Self, Error> {
-        let mut small = Vec::with_capacity((2 << MAX_RADIX) - 1);
-        for k in 0..=MAX_RADIX {
-            small.extend(F::two_adic_generator(k).powers().take(1 << k));
+        let mut small = Vec::with_capacity((2 << MAX_RADIX) - 16);
+        for k in 4..=MAX_RADIX {
+            let rows = F::two_adic_generator(k).powers().take(1 << (k - 4));
+            small.extend(rows.flat_map(|w| w.powers().take(16)));
         }
         Ok(Self {
             small: stream.upload(words(&small))?,
@@ -127,7 +129,7 @@ pub(super) fn encode(
             Arg::Ptr(from.as_ptr()),
             Arg::Ptr(to.as_ptr()),
             Arg::Ptr(tables.as_ptr()),
-            Arg::Ptr(roots.small.ptr_at((1 << k) - 1)),
+            Arg::Ptr(roots.small.ptr_at((1_usize << k).saturating_sub(16))),
             Arg::Words(&[
                 log_height as u32,
                 done as u32,
@@ -139,7 +141,9 @@ pub(super) fn encode(
                 lanes,
             ]),
         ];
-        let shared = (THREADS << k.min(4)) * 4;
+        // the first pass keeps its outputs a word apart
+        let apart = if first { per_block } else { 0 };
+        let shared = ((THREADS << k.min(4)) + apart) * 4;
         let grid = (lanes.div_ceil(per_block), planes as u32, 1);
         stream.launch(function, grid, (THREADS, 1, 1), shared, &args)?;
         done += k;

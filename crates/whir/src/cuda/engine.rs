@@ -4,9 +4,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use fieldspar_device::Error as DeviceError;
-use fieldspar_device::cuda::{Arg, Buffer, Cuda, Function, Pinned, Stream};
+use fieldspar_device::cuda::{Arg, Buffer, Cuda, Function, Mailbox, Pinned, Stream};
 use p3_multilinear_util::point::Point;
 use p3_sumcheck::strategy::VariableOrder;
 
@@ -14,15 +15,15 @@ use super::encode::{Message, Roots, encode};
 use super::eval::{evaluate, partial_evaluations};
 use super::kernels::{ByDegree, Kernels, Rounds};
 use super::open::open;
-use super::sumcheck::Tables;
+use super::sumcheck::{Tables, read_message};
 use super::tree::Tree;
 use super::weights;
 use super::words::{base, extension, words};
-use super::workspace::Workspace;
+use super::workspace::{Letters, Workspace};
 use crate::driver::Error;
-use crate::engine::{CodeShape, Engine, GrindTask, HiWeight, Opened, OpenedRows};
+use crate::engine::{CodeShape, Engine, GrindTask, HiWeight, Later, Opened, OpenedRows};
 use crate::field::{Commitment, Extension, F};
-use crate::profile::Profile;
+use crate::profile::{Profile, Span};
 
 /// Bits of a proof of work up to which how long one permutation takes matters more than how many are
 /// done at a time.
@@ -43,6 +44,7 @@ struct Inner {
     kernels: Kernels,
     roots: Roots,
     workspace: Mutex<Workspace>,
+    letters: Letters,
     /// Blocks of the proof of work that a multiprocessor runs at once.
     grind_blocks: u32,
     profile: Profile,
@@ -82,6 +84,8 @@ pub struct CudaSumcheck<EF> {
     tables: Tables,
     /// The next message, where the last fold made it in the same pass.
     next: Option<[EF; 2]>,
+    /// Where the next message will come, where it is under way.
+    asked: Option<Mailbox>,
     field: PhantomData<EF>,
 }
 
@@ -106,6 +110,7 @@ impl CudaEngine {
             kernels,
             roots,
             workspace,
+            letters: Letters::default(),
             grind_blocks,
             profile: Profile::default(),
         })))
@@ -172,6 +177,29 @@ impl CudaEngine {
         }
     }
 
+    /// Launches what makes the next message.
+    fn ask_message<EF: Extension>(
+        &self,
+        sumcheck: &CudaSumcheck<EF>,
+    ) -> Result<Mailbox, DeviceError> {
+        let Inner {
+            stream, letters, ..
+        } = &*self.0;
+        let rounds = self.rounds::<EF>(sumcheck.order);
+        let mut letter = letters.take(stream)?;
+        let tables = &sumcheck.tables;
+        tables.message(stream, rounds, &self.workspace(), &mut letter)?;
+        Ok(letter)
+    }
+
+    /// A message that was made of other weights or values holds no more.
+    fn forget<EF>(&self, sumcheck: &mut CudaSumcheck<EF>) {
+        sumcheck.next = None;
+        if let Some(letter) = sumcheck.asked.take() {
+            self.0.letters.put(letter);
+        }
+    }
+
     pub(super) fn stream(&self) -> &Stream {
         &self.0.stream
     }
@@ -189,13 +217,15 @@ impl CudaEngine {
         workspace.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Encodes and hashes a message of 2^`variables` elements of `degree` words.
+    /// Encodes and hashes a message of 2^`variables` elements of `degree` words; `meanwhile` is the
+    /// host's, once the device has its work.
     fn commit_planes(
         &self,
         planes: &Buffer<u32>,
         degree: usize,
         variables: usize,
         shape: CodeShape,
+        meanwhile: &mut dyn FnMut(),
     ) -> Result<(Commitment, CudaCodeword), Error> {
         let Inner {
             stream,
@@ -225,6 +255,7 @@ impl CudaEngine {
                 log_height,
                 shape.cap_height,
                 &mut self.workspace(),
+                meanwhile,
             )
         })?;
         let code = Code {
@@ -246,6 +277,22 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         &self.0.profile
     }
 
+    fn start_timeline(&self) -> Result<(), Error> {
+        Ok(self.0.stream.start_timeline()?)
+    }
+
+    fn take_timeline(&self) -> Result<Option<(Instant, Vec<Span>)>, Error> {
+        let Some((origin, timed)) = self.0.stream.take_timeline()? else {
+            return Ok(None);
+        };
+        let spans = timed.iter().map(|t| Span {
+            name: t.name,
+            start: t.start,
+            length: t.length,
+        });
+        Ok(Some((origin, spans.collect())))
+    }
+
     fn load(&self, evaluations: Vec<F>) -> Result<CudaPolynomial, Error> {
         let buffer = self.0.profile.time("upload", || {
             let buffer = self.0.stream.upload(words(&evaluations));
@@ -260,7 +307,7 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         polynomial: &CudaPolynomial,
         shape: CodeShape,
     ) -> Result<(Commitment, CudaCodeword), Error> {
-        self.commit_planes(&polynomial.0, 1, polynomial.variables(), shape)
+        self.commit_planes(&polynomial.0, 1, polynomial.variables(), shape, &mut || ())
     }
 
     fn partial_evaluations(
@@ -296,6 +343,7 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             order,
             tables,
             next: None,
+            asked: None,
             field: PhantomData,
         })
     }
@@ -305,8 +353,17 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         sumcheck: &CudaSumcheck<EF>,
         shape: CodeShape,
     ) -> Result<(Commitment, CudaCodeword), Error> {
+        Engine::<EF>::commit_folded_beside(self, sumcheck, shape, &mut || ())
+    }
+
+    fn commit_folded_beside(
+        &self,
+        sumcheck: &CudaSumcheck<EF>,
+        shape: CodeShape,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<(Commitment, CudaCodeword), Error> {
         let tables = &sumcheck.tables;
-        self.commit_planes(tables.planes(), EF::D, tables.bits, shape)
+        self.commit_planes(tables.planes(), EF::D, tables.bits, shape, meanwhile)
     }
 
     fn evaluate(&self, sumcheck: &CudaSumcheck<EF>, point: &Point<EF>) -> Result<EF, Error> {
@@ -336,7 +393,12 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         let eq: Vec<_> = eq.iter().map(|(c, point)| (*c, point.as_slice())).collect();
         weights::add_eq(stream, kernels, planes, &eq, false)?;
         weights::add_select(stream, kernels, planes, select)?;
-        sumcheck.next = None;
+        self.forget(sumcheck);
+        // the host has the transcript to see to before it needs the message
+        sumcheck.asked = match sumcheck.tables.bits {
+            0 => None,
+            _ => Some(self.ask_message(sumcheck)?),
+        };
         Ok(())
     }
 
@@ -344,13 +406,18 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         if let Some(next) = sumcheck.next.take() {
             return Ok(next);
         }
-        let rounds = self.rounds::<EF>(sumcheck.order);
-        let workspace = &mut self.workspace();
-        Ok(sumcheck.tables.message(&self.0.stream, rounds, workspace)?)
+        let letter = match sumcheck.asked.take() {
+            Some(letter) => letter,
+            None => self.ask_message(sumcheck)?,
+        };
+        let message = read_message(&letter)?;
+        self.0.letters.put(letter);
+        Ok(message)
     }
 
     fn fold(&self, sumcheck: &mut CudaSumcheck<EF>, r: EF, more: bool) -> Result<(), Error> {
         let (stream, rounds) = (&self.0.stream, self.rounds::<EF>(sumcheck.order));
+        self.forget(sumcheck);
         let tables = &mut sumcheck.tables;
         sumcheck.next = if more && tables.bits >= 2 {
             let workspace = &mut self.workspace();
@@ -367,8 +434,15 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
     }
 
     fn open(&self, codeword: &CudaCodeword, indices: &[usize]) -> Result<Opened<EF>, Error> {
+        self.open_later(codeword, indices)?()
+    }
+
+    fn open_later(&self, codeword: &CudaCodeword, indices: &[usize]) -> Result<Later<EF>, Error> {
         let Inner {
-            stream, kernels, ..
+            stream,
+            kernels,
+            letters,
+            ..
         } = &*self.0;
         let Code {
             words,
@@ -376,19 +450,34 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             degree,
             tree,
         } = &*codeword.0;
-        let workspace = &mut self.workspace();
-        let (words, siblings) = open(stream, kernels, workspace, words, *columns, tree, indices)?;
-        let rows = words.chunks_exact(*columns);
-        let rows = if *degree == 1 {
-            OpenedRows::Base(
-                rows.map(|r| r.iter().copied().map(base).collect())
-                    .collect(),
-            )
-        } else {
-            let row = |r: &[u32]| r.chunks_exact(*degree).map(extension).collect();
-            OpenedRows::Extension(rows.map(row).collect())
-        };
-        Ok(Opened { rows, siblings })
+        let (columns, degree) = (*columns, *degree);
+        let gathering = open(
+            stream,
+            kernels,
+            &self.workspace().arrived,
+            letters,
+            (words, columns),
+            tree,
+            indices,
+        )?;
+        let engine = self.clone();
+        Ok(Box::new(move || {
+            let Inner {
+                stream, letters, ..
+            } = &*engine.0;
+            let (words, siblings) = gathering.wait(stream, letters)?;
+            let rows = words.chunks_exact(columns);
+            let rows = if degree == 1 {
+                OpenedRows::Base(
+                    rows.map(|r| r.iter().copied().map(base).collect())
+                        .collect(),
+                )
+            } else {
+                let row = |r: &[u32]| r.chunks_exact(degree).map(extension).collect();
+                OpenedRows::Extension(rows.map(row).collect())
+            };
+            Ok(Opened { rows, siblings })
+        }))
     }
 
     fn grind(&self, task: &GrindTask) -> Result<F, Error> {

@@ -4,8 +4,13 @@
 use fieldspar_device::Error;
 use fieldspar_device::cuda::{Archive, Cuda, Function, Module};
 
+use super::workspace::MAX_BLOCKS;
+
 /// What `cargo xtask kernels` made of `kernels/*.cu`.
 static ARCHIVE: &[u8] = include_bytes!("kernels.bin");
+
+/// Threads of a block of the sumcheck.
+pub(super) const SUM_THREADS: u32 = 256;
 
 /// Every kernel of this crate, loaded on one GPU.
 #[derive(Debug)]
@@ -15,9 +20,10 @@ pub(super) struct Kernels {
     /// Later passes, by log2 of the radix - 4, 4..=8.
     pub(super) ntt_next: [Function; 5],
     pub(super) merkle_leaves: Function,
-    pub(super) merkle_leaves_quad: Function,
+    pub(super) merkle_leaves_long: Function,
+    pub(super) merkle_leaves_row: Function,
     pub(super) merkle_nodes: Function,
-    pub(super) merkle_nodes_quad: Function,
+    pub(super) merkle_nodes_row: Function,
     pub(super) gather: Function,
     pub(super) grind: Function,
     pub(super) grind_quad: Function,
@@ -47,6 +53,8 @@ pub(super) struct Rounds {
     pub(super) message: Function,
     pub(super) fold: Function,
     pub(super) fold_message: Function,
+    /// Blocks that the whole chip runs at once: of messages, and of folds with the next message.
+    pub(super) fill: [usize; 2],
 }
 
 impl Kernels {
@@ -64,14 +72,22 @@ impl Kernels {
         let open = module("open")?;
         let grind = module("grind")?;
         let (eval, weights, sumcheck) = (module("eval")?, module("weights")?, module("sumcheck")?);
+        let fill = |kernel: &Function| -> Result<usize, Error> {
+            let blocks = kernel.max_active_blocks(SUM_THREADS, 0)? * cuda.info().multiprocessors;
+            Ok((blocks as usize).clamp(1, MAX_BLOCKS))
+        };
         macro_rules! rounds {
-            ($order:literal, $d:literal) => {
+            ($order:literal, $d:literal) => {{
+                let message = sumcheck.function(concat!("message_", $order, "_d", $d))?;
+                let name = concat!("fold_message_", $order, "_d", $d);
+                let fold_message = sumcheck.function(name)?;
                 Rounds {
-                    message: sumcheck.function(concat!("message_", $order, "_d", $d))?,
+                    fill: [fill(&message)?, fill(&fold_message)?],
+                    message,
                     fold: sumcheck.function(concat!("fold_", $order, "_d", $d))?,
-                    fold_message: sumcheck.function(concat!("fold_message_", $order, "_d", $d))?,
+                    fold_message,
                 }
-            };
+            }};
         }
         macro_rules! by_degree {
             ($d:literal) => {
@@ -110,9 +126,10 @@ impl Kernels {
                 ntt.function("ntt_next_4_4")?,
             ],
             merkle_leaves: merkle.function("merkle_leaves")?,
-            merkle_leaves_quad: merkle.function("merkle_leaves_quad")?,
+            merkle_leaves_long: merkle.function("merkle_leaves_long")?,
+            merkle_leaves_row: merkle.function("merkle_leaves_row")?,
             merkle_nodes: merkle.function("merkle_nodes")?,
-            merkle_nodes_quad: merkle.function("merkle_nodes_quad")?,
+            merkle_nodes_row: merkle.function("merkle_nodes_row")?,
             gather: open.function("gather")?,
             grind: grind.function("grind")?,
             grind_quad: grind.function("grind_quad")?,

@@ -4,19 +4,17 @@
 use std::sync::Arc;
 
 use fieldspar_device::Error;
-use fieldspar_device::cuda::{Arg, Buffer, Stream};
+use fieldspar_device::cuda::{Arg, Buffer, Mailbox, Stream};
 use p3_sumcheck::strategy::VariableOrder;
 
-use super::kernels::{ByDegree, Rounds};
+use super::kernels::{ByDegree, Rounds, SUM_THREADS};
 use super::weights::Planes;
 use super::words::{argument, extension, extension_words};
-use super::workspace::Workspace;
+use super::workspace::{Workspace, ask};
 use crate::field::Extension;
 
-const THREADS: usize = 256;
-const BLOCK: (u32, u32, u32) = (THREADS as u32, 1, 1);
-/// Blocks of a pass that leaves sums: enough to fill the largest chips a few times.
-const FILL: usize = 1056;
+const THREADS: usize = SUM_THREADS as usize;
+const BLOCK: (u32, u32, u32) = (SUM_THREADS, 1, 1);
 
 /// The folded polynomial and the weights: 2 D planes one after another.
 #[derive(Debug)]
@@ -107,14 +105,15 @@ impl Tables {
             .collect())
     }
 
-    /// `[h(0), h(inf)]` of the next variable.
-    pub(super) fn message<EF: Extension>(
+    /// Starts to make `[h(0), h(inf)]` of the next variable, for [`read_message`] of the mailbox.
+    pub(super) fn message(
         &self,
         stream: &Stream,
         rounds: &Rounds,
-        workspace: &mut Workspace,
-    ) -> Result<[EF; 2], Error> {
-        let mail = workspace.ask();
+        workspace: &Workspace,
+        letter: &mut Mailbox,
+    ) -> Result<(), Error> {
+        let mail = ask(letter);
         let args = [
             Arg::Ptr(self.planes.as_ptr()),
             Arg::U64(1 << self.bits),
@@ -122,9 +121,10 @@ impl Tables {
             Arg::Ptr(workspace.arrived.as_ptr()),
             Arg::Words(&mail),
         ];
-        let blocks = (1_usize << (self.bits - 1)).div_ceil(THREADS).min(FILL);
-        stream.launch(&rounds.message, (blocks as u32, 1, 1), BLOCK, 0, &args)?;
-        sums(workspace)
+        let blocks = (1_usize << (self.bits - 1))
+            .div_ceil(THREADS)
+            .min(rounds.fill[0]);
+        stream.launch(&rounds.message, (blocks as u32, 1, 1), BLOCK, 0, &args)
     }
 
     /// Binds the next variable to `r`.
@@ -169,11 +169,13 @@ impl Tables {
             Arg::Ptr(workspace.arrived.as_ptr()),
             Arg::Words(&mail),
         ];
-        let blocks = (1_usize << (self.bits - 2)).div_ceil(THREADS).min(FILL);
+        let blocks = (1_usize << (self.bits - 2))
+            .div_ceil(THREADS)
+            .min(rounds.fill[1]);
         stream.launch(&rounds.fold_message, (blocks as u32, 1, 1), BLOCK, 0, &args)?;
         self.planes = Arc::new(to);
         self.bits -= 1;
-        sums(workspace)
+        read_message(&workspace.mail)
     }
 
     fn half<EF: Extension>(&self, stream: &Stream) -> Result<Buffer<u32>, Error> {
@@ -181,7 +183,8 @@ impl Tables {
     }
 }
 
-fn sums<EF: Extension>(workspace: &Workspace) -> Result<[EF; 2], Error> {
-    let words = workspace.mail.wait(2 * EF::D)?;
+/// A message that a kernel leaves in a mailbox.
+pub(super) fn read_message<EF: Extension>(mail: &Mailbox) -> Result<[EF; 2], Error> {
+    let words = mail.wait(2 * EF::D)?;
     Ok([extension(&words[..EF::D]), extension(&words[EF::D..])])
 }

@@ -12,12 +12,16 @@ use crate::field::{Commitment, Digest};
 
 /// Words of a digest.
 const DIGEST: usize = 8;
-/// Threads of a block; leaves that it hashes, or nodes, one a thread.
+/// Threads of a block; rows or nodes that it hashes, one a thread.
 const THREADS: usize = 256;
-/// Nodes of a block in which four threads share one.
-const QUAD_NODES: usize = 256;
-/// Up to this many rows or nodes, four threads share one: they would not fill the chip alone.
+/// Threads that share a row or a node where there are few.
+const ROW: usize = 16;
+/// Up to this many rows or nodes are few: one a thread, they would not fill the chip.
 const NARROW: usize = 1 << 14;
+/// Up to this many digests, one block makes all that is above them.
+const LAST: usize = 128;
+/// Columns that one permutation takes.
+const RATE: usize = 8;
 
 /// A tree from the leaf digests up to the cap: the levels one after another.
 #[derive(Debug)]
@@ -37,7 +41,8 @@ impl Tree {
         ((2 << log_height) - (1 << (log_height - depth))) * DIGEST
     }
 
-    /// Hashes the rows of a column-major codeword, up to the commitment.
+    /// Hashes the rows of a column-major codeword, up to the commitment. `meanwhile` comes between the
+    /// launches and the wait.
     pub(super) fn build(
         stream: &Stream,
         kernels: &Kernels,
@@ -46,6 +51,7 @@ impl Tree {
         log_height: usize,
         cap_height: usize,
         workspace: &mut Workspace,
+        meanwhile: &mut dyn FnMut(),
     ) -> Result<(Self, Commitment), Error> {
         let depth = log_height.saturating_sub(cap_height);
         let digests = stream.alloc::<u32>(Self::words(log_height, cap_height))?;
@@ -58,53 +64,55 @@ impl Tree {
             by_mail = done == depth && blocks == 1;
             Arg::Words(if by_mail { &mail } else { &NO_MAIL })
         };
-
-        let (kernel, per_block, climb) = if height <= NARROW {
-            let within = (THREADS / 4).ilog2() as usize;
-            (&kernels.merkle_leaves_quad, THREADS / 4, within)
-        } else {
-            // each further level would leave half of the block's warps idle: 5 % was measured
-            (&kernels.merkle_leaves, THREADS, 0)
-        };
-        let mut done = climb.min(log_height).min(depth);
-        let blocks = height.div_ceil(per_block);
-        let args = [
-            Arg::Ptr(code.as_ptr()),
-            Arg::U32(columns as u32),
-            Arg::U64(height as u64),
-            Arg::U32(done as u32),
-            Arg::Ptr(digests.as_ptr()),
-            deliver(done, blocks),
-        ];
         let block = (THREADS as u32, 1, 1);
-        stream.launch(kernel, (blocks as u32, 1, 1), block, 0, &args)?;
+        let shape = [Arg::U32(columns as u32), Arg::U64(height as u64)];
+        let (code, tree) = (Arg::Ptr(code.as_ptr()), Arg::Ptr(digests.as_ptr()));
 
+        let mut done = 0;
+        if height <= NARROW {
+            let rows = THREADS / ROW;
+            done = (rows.ilog2() as usize).min(depth);
+            let blocks = height.div_ceil(rows);
+            let levels = Arg::U32(done as u32);
+            let args = [
+                code,
+                shape[0],
+                shape[1],
+                levels,
+                tree,
+                deliver(done, blocks),
+            ];
+            let grid = (blocks as u32, 1, 1);
+            stream.launch(&kernels.merkle_leaves_row, grid, block, 0, &args)?;
+        } else {
+            let kernel = match columns {
+                0..=RATE => &kernels.merkle_leaves,
+                _ => &kernels.merkle_leaves_long,
+            };
+            let grid = (height.div_ceil(THREADS) as u32, 1, 1);
+            stream.launch(kernel, grid, block, 0, &[code, shape[0], shape[1], tree])?;
+        }
         while done < depth {
             let len = height >> done;
-            let (kernel, nodes, threads, climb) = if len <= 2 * NARROW {
-                let within = QUAD_NODES.ilog2() as usize + 1;
-                (
-                    &kernels.merkle_nodes_quad,
-                    QUAD_NODES,
-                    4 * QUAD_NODES,
-                    within,
-                )
-            } else {
-                (&kernels.merkle_nodes, THREADS, THREADS, 1)
-            };
-            let levels = climb.min(len.ilog2() as usize).min(depth - done);
-            let blocks = len.div_ceil(2 * nodes);
-            let args = [
-                Arg::Ptr(digests.as_ptr()),
-                Arg::U64(level_start(log_height, done) as u64),
-                Arg::U64(len as u64),
-                Arg::U32(levels as u32),
-                deliver(done + levels, blocks),
-            ];
-            let block = (threads as u32, 1, 1);
-            stream.launch(kernel, (blocks as u32, 1, 1), block, 0, &args)?;
+            let start = Arg::U64(level_start(log_height, done) as u64);
+            let count = Arg::U64(len as u64);
+            if len > 2 * NARROW {
+                let grid = ((len / 2).div_ceil(THREADS) as u32, 1, 1);
+                stream.launch(&kernels.merkle_nodes, grid, block, 0, &[tree, start, count])?;
+                done += 1;
+                continue;
+            }
+            let per_block = if len <= LAST { len } else { 2 * THREADS / ROW };
+            let levels = (per_block.ilog2() as usize).min(depth - done);
+            let blocks = len / per_block;
+            let mail = deliver(done + levels, blocks);
+            let args = [tree, start, count, Arg::U32(levels as u32), mail];
+            let block = ((per_block * ROW / 2).max(32) as u32, 1, 1);
+            let grid = (blocks as u32, 1, 1);
+            stream.launch(&kernels.merkle_nodes_row, grid, block, 0, &args)?;
             done += levels;
         }
+        meanwhile();
         let words = if by_mail {
             workspace.mail.wait(cap * DIGEST)?
         } else {

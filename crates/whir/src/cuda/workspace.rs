@@ -1,6 +1,8 @@
 //! What the kernels of one stream share: partial sums, counters, and the place of small results.
 #![forbid(unsafe_code)]
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use fieldspar_device::Error;
 use fieldspar_device::cuda::{Buffer, Mailbox, Stream};
 
@@ -35,10 +37,15 @@ impl Workspace {
 
     /// The kernels' `Mail`, for the next one that delivers.
     pub(super) fn ask(&mut self) -> [u32; 6] {
-        let number = self.mail.expect();
-        let (results, flag) = (halves(self.mail.results()), halves(self.mail.flag()));
-        [results[0], results[1], flag[0], flag[1], number, 0]
+        ask(&mut self.mail)
     }
+}
+
+/// The kernels' `Mail`, for the next one that delivers to this mailbox.
+pub(super) fn ask(mail: &mut Mailbox) -> [u32; 6] {
+    let number = mail.expect();
+    let (results, flag) = (halves(mail.results()), halves(mail.flag()));
+    [results[0], results[1], flag[0], flag[1], number, 0]
 }
 
 /// For a kernel that is to deliver nothing.
@@ -47,4 +54,27 @@ pub(super) const NO_MAIL: [u32; 6] = [0; 6];
 /// A 64-bit value as two words of a kernel's structure.
 pub(super) const fn halves(value: u64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]
+}
+
+/// Mailboxes of results that are not read before the next kernel, each for one of them.
+#[derive(Debug, Default)]
+pub(super) struct Letters(Mutex<Vec<Mailbox>>);
+
+impl Letters {
+    /// One for up to [`MAIL`] words, and as many for the kernel to read behind them.
+    ///
+    /// The kernel that it was last for may still be to write: the next one of the stream comes after
+    /// that, with another number.
+    pub(super) fn take(&self, stream: &Stream) -> Result<Mailbox, Error> {
+        let idle = self.idle().pop();
+        idle.map_or_else(|| stream.mailbox(2 * MAIL), Ok)
+    }
+
+    pub(super) fn put(&self, letter: Mailbox) {
+        self.idle().push(letter);
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Mailbox>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -4,6 +4,7 @@
 #include "field.cuh"
 #include "generated/dft16.cuh"
 #include "generated/poseidon2_16.cuh"
+#include "row.cuh"
 
 struct Operation {
   const char* name;
@@ -16,6 +17,17 @@ template <int N, void (*PROCEDURE)(u32*)>
 static void in_place(const u32* in, u32* out) {
   for (int i = 0; i < N; i++) out[i] = in[i];
   PROCEDURE(out);
+}
+
+// Two states, each by one half of a warp.
+static void row_permute_two(const u32* in, u32* out) {
+  alignas(16) static u32 tables[ROW_WORDS];
+  alignas(16) static u32 scratch[32];
+  host_run_warp([&] {
+    row_load(tables);
+    __syncwarp();
+    out[threadIdx.x] = row_permute(in[threadIdx.x], tables, scratch);
+  });
 }
 
 static const Operation OPERATIONS[] = {
@@ -36,6 +48,7 @@ static const Operation OPERATIONS[] = {
     {"dft8", 8, 8, in_place<8, dft8>},
     {"dft16", 16, 16, in_place<16, dft16>},
     {"external_linear", 16, 16, in_place<16, poseidon2_16_external_linear>},
+    {"row_permute", 32, 32, row_permute_two},
     {"permute", 16, 16, in_place<16, poseidon2_16_permute>},
 };
 

@@ -44,7 +44,7 @@ impl DeviceCode {
         let file = folder.path().join("kernels.so");
         let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
         let output = Command::new(&compiler)
-            .args(["-std=c++17", "-O1", "-shared", "-fPIC"])
+            .args(["-std=c++17", "-O1", "-shared", "-fPIC", "-pthread"])
             .args(["-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"])
             .arg("-I")
             .arg(crate_root.join("../../xtask/shim"))

@@ -147,6 +147,13 @@ fn permutation() {
         let expected = poseidon2.permute(input.map(element)).map(word);
         assert_eq!(run("permute", &input), expected, "{input:?}");
     }
+    // by 32 threads of the host, two states at a time: a few edges, a few mixed, a few random
+    for pair in vectors::<16>().chunks_exact(2).step_by(97) {
+        let states = [pair[0], pair[1]];
+        let expected = states.map(|s| poseidon2.permute(s.map(element)).map(word));
+        let out = run("row_permute", states.as_flattened());
+        assert_eq!(out, expected.as_flattened(), "{pair:?}");
+    }
 }
 
 /// circ(2 M4, M4, M4, M4) with M4 = circ(2, 3, 1, 1), entry by entry.

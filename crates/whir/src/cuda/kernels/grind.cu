@@ -2,6 +2,7 @@
 #include "field.cuh"
 #include "quad.cuh"
 #include "reduce.cuh"
+#include "shape.cuh"
 
 struct Grind {
     u32 state[16];

@@ -5,16 +5,73 @@
 // begins at digest 2 height - (2 height >> l).
 //
 // Where there is work for the whole chip a thread hashes a row or a node by itself: neighbours read
-// neighbours of every column. Where there is not, four threads share one (quad.cuh). A block goes on
-// to the levels above its own digests while they are in shared memory.
+// neighbours of every column. Where there is not, sixteen threads share one (row.cuh), and a block
+// goes on to the levels above its own digests while they are in shared memory.
 //
 // Plan, per leaf of W words: ceil(W / 8) permutations, 4 W bytes read, 32 written; per node one
 // permutation, 64 bytes read, 32 written: never bound by memory.
-#include "quad.cuh"
 #include "reduce.cuh"
+#include "row.cuh"
+#include "shape.cuh"
 
 #define THREADS 256
-#define QUAD_NODES 256 // a block of 1024 threads
+
+// The first half of a state, a digest.
+FN void put(uint4* to, const u32* s) {
+    to[0] = make_uint4(s[0], s[1], s[2], s[3]);
+    to[1] = make_uint4(s[4], s[5], s[6], s[7]);
+}
+
+// Hashes the rows of at most 8 columns of height `height`.
+extern "C" __global__ void __launch_bounds__(THREADS, FULL)
+    merkle_leaves(const u32* __restrict__ code, u32 columns, u64 height, uint4* tree) {
+    u64 row = (u64)blockIdx.x * THREADS + threadIdx.x;
+    if (row >= height) return;
+    u32 s[16];
+#pragma unroll
+    for (int i = 0; i < 16; i++) s[i] = i < columns ? __ldg(code + i * height + row) : 0;
+    poseidon2_16_permute(s);
+    put(tree + 2 * row, s);
+}
+
+// The same of any number of columns.
+extern "C" __global__ void __launch_bounds__(THREADS, FULL)
+    merkle_leaves_long(const u32* __restrict__ code, u32 columns, u64 height, uint4* tree) {
+    u64 row = (u64)blockIdx.x * THREADS + threadIdx.x;
+    if (row >= height) return;
+    u32 s[16];
+#pragma unroll
+    for (int i = 8; i < 16; i++) s[i] = 0;
+    const u32* at = code + row;
+#pragma unroll
+    for (int i = 0; i < 8; i++) s[i] = i < columns ? __ldg(at + i * height) : 0;
+    poseidon2_16_permute(s);
+#pragma unroll 1
+    for (u32 c = 8; c < columns; c += 8) {
+        at += 8 * height;
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            if (c + i < columns) s[i] = __ldg(at + i * height);
+        poseidon2_16_permute(s);
+    }
+    put(tree + 2 * row, s);
+}
+
+// The level above a finished one of `len` digests that begins at digest `start`.
+extern "C" __global__ void __launch_bounds__(THREADS, FULL)
+    merkle_nodes(uint4* tree, u64 start, u64 len) {
+    u64 node = (u64)blockIdx.x * THREADS + threadIdx.x;
+    if (node >= len / 2) return;
+    const uint4* in = tree + 2 * (start + 2 * node);
+    u32 s[16];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        uint4 v = in[i];
+        s[4 * i] = v.x, s[4 * i + 1] = v.y, s[4 * i + 2] = v.z, s[4 * i + 3] = v.w;
+    }
+    poseidon2_16_permute(s);
+    put(tree + 2 * (start + len + node), s);
+}
 
 // A level that is being made: where its digests go, and which of them are the block's.
 struct Level {
@@ -25,164 +82,70 @@ struct Level {
 
 FN Level above(Level l) { return {l.start + l.len, l.len >> 1, l.first >> 1}; }
 
-// Climbs `levels` levels over `count` digests in shared memory, which lie in `level`; returns how
-// many are left. For all threads; four of them share a node.
-FN u32 quad_climb(uint4* sh, u32 count, u32 levels, Level level, uint4* tree,
-                  const u32* constants) {
-    u32 q = threadIdx.x & 3, node = threadIdx.x >> 2;
+// Climbs `levels` levels over `count` digests in shared memory, which lie in `level`, and hands the
+// last one over. For all threads; sixteen of them share a node.
+FN void row_climb(u32* digests, u32 count, u32 levels, Level level, u32* tree, const u32* tables,
+                  u32* scratch, Mail const& mail) {
+    u32 lane = threadIdx.x & 15, node = threadIdx.x >> 4;
     for (; levels; levels--) {
         level = above(level);
         count >>= 1;
         __syncthreads();
-        u32 x[4] = {0, 0, 0, 0};
-        if (node < count) {
-            uint4 v = sh[threadIdx.x];
-            x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
-        }
+        u32 x = node < count ? digests[threadIdx.x] : 0;
         // warps without a node only wait
-        if ((threadIdx.x & ~31u) >> 2 < count) quad_permute(x, constants);
+        if ((threadIdx.x & ~31u) >> 4 < count) x = row_permute(x, tables, scratch);
         __syncthreads();
-        if (node < count && q < 2) {
-            uint4 v = make_uint4(x[0], x[1], x[2], x[3]);
-            sh[2 * node + q] = v;
-            tree[2 * (level.start + level.first + node) + q] = v;
+        if (node < count && lane < 8) {
+            digests[8 * node + lane] = x;
+            tree[8 * (level.start + level.first + node) + lane] = x;
         }
     }
-    __syncthreads();
-    return count;
-}
-
-// The same by one thread a node, as long as there are too many for four.
-FN u32 climb(uint4* sh, u32 count, u32 levels, Level level, uint4* tree, const u32* constants) {
-    for (; levels && count > THREADS / 2; levels--) {
-        level = above(level);
-        count >>= 1;
-        u32 s[16];
-        __syncthreads();
-        if (threadIdx.x < count) {
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                uint4 v = sh[4 * threadIdx.x + i];
-                s[4 * i] = v.x, s[4 * i + 1] = v.y, s[4 * i + 2] = v.z, s[4 * i + 3] = v.w;
-            }
-            poseidon2_16_permute(s);
-        }
-        __syncthreads();
-        if (threadIdx.x < count) {
-            u64 at = 2 * (level.start + level.first + threadIdx.x);
-            tree[at] = sh[2 * threadIdx.x] = make_uint4(s[0], s[1], s[2], s[3]);
-            tree[at + 1] = sh[2 * threadIdx.x + 1] = make_uint4(s[4], s[5], s[6], s[7]);
-        }
-    }
-    return quad_climb(sh, count, levels, level, tree, constants);
-}
-
-// The one block of the last launch hands over the cap: `count` digests in shared memory.
-FN void hand_over(const uint4* sh, u32 count, Mail const& mail) {
     if (!mail.flag) return;
-    for (u32 i = threadIdx.x; i < 8 * count; i += blockDim.x)
-        mail.results[i] = ((const u32*)sh)[i];
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < 8 * count; i += blockDim.x) mail.results[i] = digests[i];
     __syncthreads();
     if (threadIdx.x == 0) deliver(mail);
 }
 
-// Hashes the rows of `columns` columns of height `height`, and `levels` levels over them.
-extern "C" __global__ void __launch_bounds__(THREADS, FULL)
-    merkle_leaves(const u32* __restrict__ code, u32 columns, u64 height, u32 levels, uint4* tree,
-                  Mail mail) {
-    __shared__ uint4 sh[2 * THREADS];
-    __shared__ u32 constants[QUAD_CONSTANTS];
-    quad_load(constants);
-    u64 row = (u64)blockIdx.x * THREADS + threadIdx.x;
-    u32 s[16];
-#pragma unroll
-    for (int i = 0; i < 16; i++) s[i] = 0;
-    if (row < height) {
-        const u32* at = code + row;
-#pragma unroll 1
-        for (u32 c = 0; c < columns; c += 8) {
-            u32 n = columns - c;
-#pragma unroll
-            for (int i = 0; i < 8; i++)
-                if (i < n) s[i] = __ldg(at + (u64)i * height);
-            at += 8 * height;
-            poseidon2_16_permute(s);
-        }
-        tree[2 * row] = make_uint4(s[0], s[1], s[2], s[3]);
-        tree[2 * row + 1] = make_uint4(s[4], s[5], s[6], s[7]);
-    }
-    if (!levels && !mail.flag) return;
-    sh[2 * threadIdx.x] = make_uint4(s[0], s[1], s[2], s[3]);
-    sh[2 * threadIdx.x + 1] = make_uint4(s[4], s[5], s[6], s[7]);
-    u32 count = (u32)min((u64)THREADS, height);
-    Level level = {0, height, (u64)blockIdx.x * THREADS};
-    hand_over(sh, climb(sh, count, levels, level, tree, constants), mail);
-}
-
-// The same for few rows: four threads share one.
+// For few rows: hashes them, a block blockDim.x / 16 of them, and `levels` levels over the block's.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    merkle_leaves_quad(const u32* __restrict__ code, u32 columns, u64 height, u32 levels,
-                       uint4* tree, Mail mail) {
-    __shared__ uint4 sh[THREADS / 2];
-    __shared__ u32 constants[QUAD_CONSTANTS];
-    quad_load(constants);
+    merkle_leaves_row(const u32* __restrict__ code, u32 columns, u64 height, u32 levels,
+                      u32* tree, Mail mail) {
+    __shared__ __align__(16) u32 tables[ROW_WORDS];
+    __shared__ __align__(16) u32 scratch[THREADS];
+    __shared__ u32 digests[THREADS];
+    row_load(tables);
+    u32 lane = threadIdx.x & 15, nodes = blockDim.x >> 4, node = threadIdx.x >> 4;
+    u64 first = (u64)blockIdx.x * nodes, row = first + node;
+    // the first eight threads hold the rate
+    bool loads = lane < 8 && row < height;
+    const u32* at = code + (u64)lane * height + row;
+    u32 x = 0, next = loads && lane < columns ? __ldg(at) : 0;
     __syncthreads();
-    u32 q = threadIdx.x & 3;
-    u64 row = ((u64)blockIdx.x * THREADS + threadIdx.x) >> 2;
-    u32 x[4] = {0, 0, 0, 0};
     for (u32 c = 0; c < columns; c += 8) {
-        // the first two threads hold the rate
-        u32 from = c + 4 * q;
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            if (q < 2 && from + k < columns && row < height)
-                x[k] = __ldg(code + (u64)(from + k) * height + row);
-        quad_permute(x, constants);
+        if (lane < 8 && c + lane < columns) x = next;
+        at += 8 * height;
+        if (loads && c + 8 + lane < columns) next = __ldg(at);
+        x = row_permute(x, tables, scratch);
     }
-    if (q < 2) {
-        uint4 v = make_uint4(x[0], x[1], x[2], x[3]);
-        sh[(threadIdx.x >> 2) * 2 + q] = v;
-        if (row < height) tree[2 * row + q] = v;
+    if (lane < 8) {
+        digests[8 * node + lane] = x;
+        if (row < height) tree[8 * row + lane] = x;
     }
-    u32 count = (u32)min((u64)(THREADS / 4), height);
-    Level level = {0, height, (u64)blockIdx.x * (THREADS / 4)};
-    hand_over(sh, quad_climb(sh, count, levels, level, tree, constants), mail);
+    u32 count = (u32)min((u64)nodes, height);
+    row_climb(digests, count, levels, {0, height, first}, tree, tables, scratch, mail);
 }
 
-// From a finished level of `len` digests that begins at digest `start`, `levels` levels more, at
-// least one; a block takes 512 digests.
-extern "C" __global__ void __launch_bounds__(THREADS, FULL)
-    merkle_nodes(uint4* tree, u64 start, u64 len, u32 levels, Mail mail) {
-    __shared__ uint4 sh[2 * THREADS];
-    __shared__ u32 constants[QUAD_CONSTANTS];
-    quad_load(constants);
-    Level level = {start, len, (u64)blockIdx.x * (2 * THREADS)};
-    u32 count = (u32)min((u64)(2 * THREADS), len) >> 1;
-    if (threadIdx.x < count) {
-        const uint4* in = tree + 2 * (level.start + level.first + 2 * threadIdx.x);
-        u32 s[16];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            uint4 v = in[i];
-            s[4 * i] = v.x, s[4 * i + 1] = v.y, s[4 * i + 2] = v.z, s[4 * i + 3] = v.w;
-        }
-        poseidon2_16_permute(s);
-        Level next = above(level);
-        u64 at = 2 * (next.start + next.first + threadIdx.x);
-        tree[at] = sh[2 * threadIdx.x] = make_uint4(s[0], s[1], s[2], s[3]);
-        tree[at + 1] = sh[2 * threadIdx.x + 1] = make_uint4(s[4], s[5], s[6], s[7]);
-    }
-    hand_over(sh, climb(sh, count, levels - 1, above(level), tree, constants), mail);
-}
-
-// The same for few digests.
-extern "C" __global__ void __launch_bounds__(4 * QUAD_NODES)
-    merkle_nodes_quad(uint4* tree, u64 start, u64 len, u32 levels, Mail mail) {
-    __shared__ uint4 sh[4 * QUAD_NODES];
-    __shared__ u32 constants[QUAD_CONSTANTS];
-    quad_load(constants);
-    Level level = {start, len, (u64)blockIdx.x * (2 * QUAD_NODES)};
-    u32 count = (u32)min((u64)(2 * QUAD_NODES), len);
-    if (threadIdx.x < 2 * count) sh[threadIdx.x] = tree[2 * (level.start + level.first) + threadIdx.x];
-    hand_over(sh, quad_climb(sh, count, levels, level, tree, constants), mail);
+// From a finished level of `len` digests that begins at digest `start`, `levels` levels more; a block
+// takes blockDim.x / 8 digests.
+extern "C" __global__ void __launch_bounds__(1024)
+    merkle_nodes_row(u32* tree, u64 start, u64 len, u32 levels, Mail mail) {
+    __shared__ __align__(16) u32 tables[ROW_WORDS];
+    __shared__ __align__(16) u32 scratch[1024];
+    __shared__ u32 digests[1024];
+    row_load(tables);
+    u32 count = (u32)min((u64)(blockDim.x >> 3), len);
+    u64 first = (u64)blockIdx.x * (blockDim.x >> 3);
+    if (threadIdx.x < 8 * count) digests[threadIdx.x] = tree[8 * (start + first) + threadIdx.x];
+    row_climb(digests, count, levels, {start, len, first}, tree, tables, scratch, mail);
 }

@@ -20,6 +20,14 @@
 #include "generated/dft16.cuh"
 
 #define THREADS 512
+// Blocks that fill a multiprocessor.
+#if __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ == 1200
+#define BLOCKS 3
+#elif __CUDA_ARCH__ == 750
+#define BLOCKS 2
+#else
+#define BLOCKS 4
+#endif
 
 template <int K>
 FN constexpr int reversed(int i) {
@@ -34,14 +42,6 @@ FN void dft(u32* x) {
     if (K == 2) dft4(x);
     if (K == 3) dft8(x);
     if (K == 4) dft16(x);
-}
-
-// The output that register t of thread b holds after the last step.
-template <int KA, int KB>
-FN u32 output(int t, u32 b) {
-    constexpr int B = 1 << KB, PER = (1 << KA) / B;
-    if (KB == 0) return reversed<KA>(t);
-    return b * PER + t / B + ((u32)reversed<KB>(t % B) << KA);
 }
 
 struct Pass {
@@ -62,7 +62,9 @@ FN u32 twiddle(const u32* __restrict__ tables, u32 log_low, u32 e) {
 }
 
 // KA is 4, or less for a transform of fewer than 16 points, which has KB = 0.
-// roots: w_R^i, i < R. Blocks of 512 threads: LANES transforms side by side, B threads for each.
+// roots: w_R^(b k), k < 16, b < B, if there is a second step. Blocks of 512 threads: LANES transforms
+// side by side, B threads for each. Addresses are stepped, not made anew: they would cost as much as
+// the transform.
 template <int KA, int KB, bool FIRST>
 FN void pass(const u32* __restrict__ in, u32* __restrict__ out, const u32* __restrict__ tables,
              const u32* __restrict__ roots, Pass p) {
@@ -75,93 +77,122 @@ FN void pass(const u32* __restrict__ in, u32* __restrict__ out, const u32* __res
     bool active = q < p.lanes;
     u32 log_stride = p.log_height - K; // of the transforms in a column
     u32 x[A];
-    u32 column, j;
     if (FIRST) {
-        u32 log_lane_width = p.row_major ? p.log_width : 0;
-        j = p.row_major ? q >> p.log_width : q & ((1u << log_stride) - 1);
-        column = p.row_major ? q & ((1u << p.log_width) - 1) : q >> log_stride;
-        const u32* plane = in + ((u64)blockIdx.y << (p.log_rows + p.log_width));
-        if (!p.row_major) plane += (u64)column << p.log_rows;
-        u32 at = p.row_major ? q : j;
+        u32 j = p.row_major ? q >> p.log_width : q & ((1u << log_stride) - 1);
+        u64 column = q >> log_stride;
+        const u32* from = in + ((u64)blockIdx.y << (p.log_rows + p.log_width));
+        from += p.row_major ? q : (column << p.log_rows) + j;
+        u32 shift = log_stride + (p.row_major ? p.log_width : 0);
+        from += (u64)b << shift;
+        u64 step = (u64)B << shift;
+        // row j + (r << log_stride) is one of the message for r below this; beyond there are zeros
+        u32 rows = p.log_rows >= log_stride ? 1u << (p.log_rows - log_stride)
+                                            : (u32)(j < (1u << p.log_rows));
+        u32 count = active && rows > b ? ((rows - b - 1) >> KB) + 1 : 0;
 #pragma unroll
         for (int a = 0; a < A; a++) {
-            u32 r = B * a + b;
-            u32 row = j + (r << log_stride);
-            x[a] = active && row < (1u << p.log_rows)
-                       ? plane[at + ((u64)r << (log_stride + log_lane_width))]
-                       : 0;
+            x[a] = 0;
+            if (a < count) x[a] = __ldg(from);
+            from += step;
         }
-        column = column * p.degree + blockIdx.y;
-    } else {
-        column = q >> log_stride;
-        j = q & ((1u << log_stride) - 1);
-        const u32* from = in + ((u64)column << p.log_height) + j;
+    } else if (active) {
+        u64 column = q >> log_stride;
+        u32 j = q & ((1u << log_stride) - 1);
+        const u32* from = in + (column << p.log_height) + j + ((u64)b << log_stride);
+        u64 step = (u64)B << log_stride;
         u32 position = j & ((1u << p.log_done) - 1);
         u32 shift = p.log_height - p.log_done - K;
-        if (active) {
-            u32 t = twiddle(tables, p.log_low, (position * b) << shift);
-            u32 step = twiddle(tables, p.log_low, (position * B) << shift);
 #pragma unroll
-            for (int a = 0; a < A; a++) {
-                x[a] = mul(from[(u64)(B * a + b) << log_stride], t);
-                if (a + 1 < A) t = mul(t, step);
-            }
+        for (int a = 0; a < A; a++) {
+            x[a] = __ldg(from);
+            from += step;
+        }
+        u32 t = twiddle(tables, p.log_low, (position * b) << shift);
+        u32 next = twiddle(tables, p.log_low, (position * B) << shift);
+#pragma unroll
+        for (int a = 0; a < A; a++) {
+            x[a] = mul(x[a], t);
+            if (a + 1 < A) t = mul(t, next);
         }
     }
     dft<KA>(x);
     if (KB) {
+        const uint4* w = (const uint4*)roots + A / 4 * b;
+        u32* to = sh + b * A * LANES + lane;
 #pragma unroll
-        for (int a = 0; a < A; a++) {
-            int k1 = reversed<KA>(a);
-            u32 v = x[a];
-            if (k1) v = mul(v, __ldg(roots + b * k1));
-            sh[(b * A + k1) * LANES + lane] = v;
+        for (int k = 0; k < A; k += 4) {
+            uint4 f = __ldg(w + k / 4);
+            u32 v = x[reversed<KA>(k)];
+            to[k * LANES] = k ? mul(v, f.x) : v;
+            to[(k + 1) * LANES] = mul(x[reversed<KA>(k + 1)], f.y);
+            to[(k + 2) * LANES] = mul(x[reversed<KA>(k + 2)], f.z);
+            to[(k + 3) * LANES] = mul(x[reversed<KA>(k + 3)], f.w);
         }
         __syncthreads();
+        const u32* from = sh + b * PER * LANES + lane;
 #pragma unroll
         for (int i = 0; i < PER; i++)
 #pragma unroll
-            for (int n = 0; n < B; n++) x[i * B + n] = sh[(n * A + b * PER + i) * LANES + lane];
+            for (int n = 0; n < B; n++) x[i * B + n] = from[(n * A + i) * LANES];
 #pragma unroll
         for (int i = 0; i < PER; i++) dft<KB>(x + i * B);
     }
+    // output k of the transform, PER b <= k mod A < PER (b + 1), from its register
+    auto output = [&](int k) {
+        return KB ? x[k % A * B + reversed<KB>(k / A)] : x[reversed<KA>(k)];
+    };
     if (FIRST) {
         // a transform's outputs are neighbours: through shared memory, so that a warp writes a run
         if (KB) __syncthreads();
+        u32* to = sh + lane * (R + 1) + b * PER;
 #pragma unroll
-        for (int t = 0; t < A; t++) {
-            u32 k = output<KA, KB>(t, b);
-            sh[lane * R + ((k + lane) & (R - 1))] = x[t];
-        }
+        for (int m = 0; m < B; m++)
+#pragma unroll
+            for (int i = 0; i < PER; i++) to[m * A + i] = output(m * A + i);
         __syncthreads();
+        constexpr int STEP = THREADS / R; // transforms that the block writes at once
+        u32 first = threadIdx.x >> K, k = threadIdx.x & (R - 1);
+        const u32* from = sh + first * (R + 1) + k;
+        // bytes between columns, and between neighbours in one
+        u32 column = 4 * p.degree << p.log_height, next = 4 * R;
+        u32 bits = p.row_major ? p.log_width : log_stride;
+        u32 low = p.row_major ? column : next, high = p.row_major ? next : column;
+        char* to_column = (char*)(out + ((u64)blockIdx.y << p.log_height) + k);
+        u32 q = blockIdx.x * LANES + first;
 #pragma unroll
-        for (int i = 0; i < A; i++) {
-            u32 e = i * THREADS + threadIdx.x, l = e >> K, k = e & (R - 1);
-            u32 q = blockIdx.x * LANES + l;
-            if (q >= p.lanes) continue;
-            u32 j = p.row_major ? q >> p.log_width : q & ((1u << log_stride) - 1);
-            u32 c = p.row_major ? q & ((1u << p.log_width) - 1) : q >> log_stride;
-            c = c * p.degree + blockIdx.y;
-            out[((u64)c << p.log_height) + ((u64)j << K) + k] = sh[l * R + ((k + l) & (R - 1))];
+        for (int i = 0; i < A; i++, q += STEP) {
+            if (q >= p.lanes) return;
+            u64 at = (u64)(q & ((1u << bits) - 1)) * low + (u64)(q >> bits) * high;
+            *(u32*)(to_column + at) = from[i * STEP * (R + 1)];
         }
         return;
     }
     if (!active) return;
-    u32 position = j & ((1u << p.log_done) - 1);
-    u32* to = out + ((u64)column << p.log_height) + ((u64)(j >> p.log_done) << (p.log_done + K)) +
-              position;
+    u64 column = q >> log_stride;
+    u32 j = q & ((1u << log_stride) - 1), position = j & ((1u << p.log_done) - 1);
+    u32* to = out + (column << p.log_height) + ((u64)(j >> p.log_done) << (p.log_done + K)) +
+              position + ((u64)(b * PER) << p.log_done);
+    u64 one = 1ull << p.log_done;
 #pragma unroll
-    for (int t = 0; t < A; t++) to[(u64)output<KA, KB>(t, b) << p.log_done] = x[t];
+    for (int m = 0; m < B; m++) {
+        u32* at = to;
+#pragma unroll
+        for (int i = 0; i < PER; i++) {
+            *at = output(m * A + i);
+            at += one;
+        }
+        to += one << KA;
+    }
 }
 
 #define FIRST_PASS(KA, KB)                                                                     \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                      \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                              \
         ntt_first_##KA##_##KB(const u32* in, u32* out, const u32* tables, const u32* roots,    \
                               Pass p) {                                                        \
         pass<KA, KB, true>(in, out, tables, roots, p);                                         \
     }
 #define NEXT_PASS(KA, KB)                                                                      \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                      \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                              \
         ntt_next_##KA##_##KB(const u32* in, u32* out, const u32* tables, const u32* roots,     \
                              Pass p) {                                                         \
         pass<KA, KB, false>(in, out, tables, roots, p);                                        \

@@ -8,15 +8,6 @@
 #include "field.cuh"
 #include "generated/poseidon2_16.cuh"
 
-// Blocks of 256 threads that fill a multiprocessor: the compiler has to fit them all.
-#if __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ == 1200
-#define FULL 6
-#elif __CUDA_ARCH__ == 750
-#define FULL 4
-#else
-#define FULL 8
-#endif
-
 #define QUAD_CONSTANTS (141 + 16)
 
 // The internal layer's diagonal: -2, 1, 2, 1/2, 3, 4, -1/2, -3, -4, 2^-8, 1/4, 1/8, 2^-27, and -2^-8,

@@ -14,7 +14,7 @@
 
 template <int D>
 FN Ext<D> bind(Ext<D> a, Ext<D> b, Ext<D> r) {
-    return add<D>(a, mul<D>(r, sub<D>(b, a)));
+    return add<D>(a, mul<D>(sub<D>(b, a), r)); // what is made of r is made once
 }
 
 // f(hi) = sum_lo weight[lo] f(hi, lo): the first fold, from the base field.

@@ -40,11 +40,17 @@ FN void weights_eq(u32* w, u64 stride, EqTerms const& terms, Span const& s) {
     for (u32 o = 0; o < count; o++) {
         u64 y = ((u64)(first + o) << p.inner_bits) + low + s.shift;
         if (y >> (p.inner_bits + p.outer_bits)) return;
-        Dot<D> dot;
+        Ext<D> v;
+        if (s.count == 1) {
+            // what is made of the inner factor is made once
+            v = mul<D>(from_shared<D>(outer[0], o), inner[0]);
+        } else {
+            Dot<D> dot;
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            if (i < s.count) dot.add(inner[i], from_shared<D>(outer[i], o));
-        Ext<D> v = dot.finish();
+            for (int i = 0; i < 4; i++)
+                if (i < s.count) dot.add(inner[i], from_shared<D>(outer[i], o));
+            v = dot.finish();
+        }
         u64 x = s.offset + (y << s.log_stride);
         if (!s.overwrite) v = add<D>(v, load_planes<D>(w, stride, x));
         store_planes<D>(w, stride, x, v);

@@ -344,7 +344,7 @@ fn page(rows: &[Value], runs: u32, context: &Context) -> String {
             let device = row["device"].as_str().unwrap_or_default();
             line(device, ns, plain.map(|plain| plain / ns), "o");
         }
-        let best = of_op().last();
+        let best = of_op().next_back();
         for (name, rival) in best
             .and_then(|row| row["rivals"].as_object())
             .into_iter()

@@ -328,7 +328,7 @@ fn digests(value: &Value, name: &str) -> Result<Vec<Digest>, Failure> {
     list.iter()
         .map(|d| {
             let text = d.as_str().ok_or_else(wrong)?;
-            Ok(text.parse::<Digest>().map_err(Failure::from)?)
+            text.parse::<Digest>().map_err(Failure::from)
         })
         .collect()
 }

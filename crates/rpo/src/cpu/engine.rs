@@ -23,7 +23,7 @@ pub struct CpuEngine {
 
 /// States to a task: many enough that entering a kernel costs nothing, few enough to share out.
 /// A multiple of the batches of all variants.
-const TASK: usize = 360;
+const TASK: usize = 330;
 
 impl CpuEngine {
     /// The engine of that variant.
@@ -61,7 +61,7 @@ impl CpuEngine {
     fn run<K: Kernel>(&self, kernel: K) -> K::Output {
         match self.variant {
             #[cfg(target_arch = "x86_64")]
-            CpuVariant::Avx512 => match Avx512::<2>::detect() {
+            CpuVariant::Avx512 => match Avx512::detect() {
                 Some(isa) => isa.vectorize(kernel),
                 None => Portable.vectorize(kernel),
             },

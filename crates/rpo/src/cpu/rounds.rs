@@ -8,14 +8,15 @@ use super::sbox::power;
 use crate::reference::constants::ROUND_CONSTANTS;
 use crate::{MODULUS, State, WIDTH};
 
-/// `G` elements of all the states go through an S-box together; `S` is `G * K`.
-pub(super) struct Batch<I: Isa, const G: usize, const S: usize, const K: usize> {
+/// `G` elements of all the states go through an S-box together; `S` is `G * K`, and
+/// `J` as in the S-box.
+pub(super) struct Batch<I: Isa, const G: usize, const S: usize, const K: usize, const J: usize> {
     isa: I,
     v: [I::V; WIDTH],
     s: [State; K],
 }
 
-impl<I: Isa, const G: usize, const S: usize, const K: usize> Batch<I, G, S, K> {
+impl<I: Isa, const G: usize, const S: usize, const K: usize, const J: usize> Batch<I, G, S, K, J> {
     /// Permutes `LANES + K` states, or fewer if `K` is 0.
     #[inline(always)]
     pub(super) fn permute(isa: I, states: &mut [State]) {
@@ -79,7 +80,7 @@ impl<I: Isa, const G: usize, const S: usize, const K: usize> Batch<I, G, S, K> {
             for (k, state) in self.s.iter().enumerate() {
                 s[k * G..][..G].copy_from_slice(&state[start..start + G]);
             }
-            let (v, s) = power::<I, INVERSE, G, S>(self.isa, v, s);
+            let (v, s) = power::<I, INVERSE, G, S, J>(self.isa, v, s);
             self.v[start..start + G].copy_from_slice(&v);
             for (k, state) in self.s.iter_mut().enumerate() {
                 state[start..start + G].copy_from_slice(&s[k * G..][..G]);

@@ -3,21 +3,28 @@
 
 use super::isa::Isa;
 
-/// `G` vectors, and beside each of them `S / G` words in general registers. Every step goes over all of them, so
-/// that each has the others' latency to hide its own in.
+/// `G` vectors, and beside each of them `S / G` words in general registers. Every product goes over all
+/// of them, so that each has the others' latency to hide its own in; `J` vectors at a time are squared
+/// step by step.
 #[derive(Clone, Copy)]
-struct Group<I: Isa, const G: usize, const S: usize> {
+struct Group<I: Isa, const G: usize, const S: usize, const J: usize> {
     isa: I,
     v: [I::V; G],
     s: [u64; S],
 }
 
-impl<I: Isa, const G: usize, const S: usize> Group<I, G, S> {
+impl<I: Isa, const G: usize, const S: usize, const J: usize> Group<I, G, S, J> {
     #[inline(always)]
     fn square(mut self) -> Self {
-        for i in 0..G {
-            self.v[i] = self.isa.square(self.v[i]);
-            for k in i * (S / G)..(i + 1) * (S / G) {
+        const {
+            assert!(G.is_multiple_of(J) && S.is_multiple_of(G));
+        }
+        for block in (0..G).step_by(J) {
+            let mut together = [self.v[block]; J];
+            together.copy_from_slice(&self.v[block..block + J]);
+            let squares = self.isa.square_together(together);
+            self.v[block..block + J].copy_from_slice(&squares);
+            for k in block * (S / G)..(block + J) * (S / G) {
                 self.s[k] = self.isa.square_word(self.s[k]);
             }
         }
@@ -50,26 +57,26 @@ impl<I: Isa, const G: usize, const S: usize> Group<I, G, S> {
 /// Not a function passed as a value: called through one, it would not be compiled for the instruction
 /// set of its caller.
 #[inline(always)]
-pub(crate) fn power<I: Isa, const INVERSE: bool, const G: usize, const S: usize>(
+pub(crate) fn power<I: Isa, const INVERSE: bool, const G: usize, const S: usize, const J: usize>(
     isa: I,
     v: [I::V; G],
     s: [u64; S],
 ) -> ([I::V; G], [u64; S]) {
     if INVERSE {
-        inverse(isa, v, s)
+        inverse::<I, G, S, J>(isa, v, s)
     } else {
-        sbox(isa, v, s)
+        sbox::<I, G, S, J>(isa, v, s)
     }
 }
 
 /// Seventh powers.
 #[inline(always)]
-fn sbox<I: Isa, const G: usize, const S: usize>(
+fn sbox<I: Isa, const G: usize, const S: usize, const J: usize>(
     isa: I,
     v: [I::V; G],
     s: [u64; S],
 ) -> ([I::V; G], [u64; S]) {
-    let x = Group { isa, v, s };
+    let x = Group::<I, G, S, J> { isa, v, s };
     let square = x.square();
     let cube = square.mul(x);
     let out = square.square().mul(cube);
@@ -80,12 +87,12 @@ fn sbox<I: Isa, const G: usize, const S: usize>(
 /// `1001001001001001001001001001000 1 1011011011011011011011011011011 0 111` in binary, by 63 squarings
 /// and 9 products.
 #[inline(always)]
-fn inverse<I: Isa, const G: usize, const S: usize>(
+fn inverse<I: Isa, const G: usize, const S: usize, const J: usize>(
     isa: I,
     v: [I::V; G],
     s: [u64; S],
 ) -> ([I::V; G], [u64; S]) {
-    let x = Group { isa, v, s };
+    let x = Group::<I, G, S, J> { isa, v, s };
     let x2 = x.square();
     let x4 = x2.square();
     // 100, then 100100 and so on: the number of digits at the end of the name.

@@ -155,6 +155,63 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn square_together<const N: usize>(self, x: [__m256i; N]) -> [__m256i; N] {
+        // The steps of `square` and `reduce`.
+        let [mut xh, mut ll, mut lh, mut hh, mut high, mut low, mut mask] = [x; 7];
+        let sign = self.splat(SIGN);
+        let epsilon = self.splat(self.epsilon);
+        // SAFETY: a token exists only where AVX2 was detected.
+        unsafe {
+            for j in 0..N {
+                xh[j] = _mm256_srli_epi64::<32>(x[j]);
+            }
+            for j in 0..N {
+                ll[j] = _mm256_mul_epu32(x[j], x[j]);
+                lh[j] = _mm256_mul_epu32(x[j], xh[j]);
+                hh[j] = _mm256_mul_epu32(xh[j], xh[j]);
+            }
+            for j in 0..N {
+                high[j] = _mm256_srli_epi64::<33>(ll[j]);
+                ll[j] = _mm256_xor_si256(ll[j], sign);
+            }
+            for j in 0..N {
+                high[j] = _mm256_add_epi64(lh[j], high[j]);
+                low[j] = _mm256_slli_epi64::<33>(lh[j]);
+            }
+            for j in 0..N {
+                high[j] = _mm256_srli_epi64::<31>(high[j]);
+                low[j] = _mm256_add_epi64(ll[j], low[j]);
+            }
+            for j in 0..N {
+                high[j] = _mm256_add_epi64(hh[j], high[j]);
+            }
+            let (mut less, mut more) = (high, high);
+            for j in 0..N {
+                less[j] = _mm256_srli_epi64::<32>(high[j]);
+                more[j] = _mm256_mul_epu32(high[j], epsilon);
+            }
+            for j in 0..N {
+                less[j] = _mm256_sub_epi64(low[j], less[j]);
+            }
+            for j in 0..N {
+                mask[j] = _mm256_srli_epi64::<32>(_mm256_cmpgt_epi64(less[j], low[j]));
+            }
+            for j in 0..N {
+                low[j] = _mm256_sub_epi64(_mm256_add_epi64(less[j], more[j]), mask[j]);
+                less[j] = _mm256_sub_epi64(less[j], mask[j]);
+            }
+            for j in 0..N {
+                mask[j] = _mm256_srli_epi64::<32>(_mm256_cmpgt_epi64(less[j], low[j]));
+                low[j] = _mm256_xor_si256(low[j], sign);
+            }
+            for j in 0..N {
+                low[j] = _mm256_add_epi64(low[j], mask[j]);
+            }
+        }
+        low
+    }
+
+    #[inline(always)]
     fn mul(self, a: __m256i, b: __m256i) -> __m256i {
         // SAFETY: a token exists only where AVX2 was detected.
         unsafe {

@@ -20,11 +20,11 @@ const EPSILON: u64 = 0xFFFF_FFFF;
 /// It holds 2^32 - 1 where the compiler cannot see it: it would replace the product by that number, one
 /// instruction, with a mask, a shift and a difference.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512<const BESIDE: usize> {
+pub(crate) struct Avx512 {
     epsilon: u64,
 }
 
-impl<const BESIDE: usize> Avx512<BESIDE> {
+impl Avx512 {
     /// `None` if the processor lacks it.
     #[inline]
     pub(crate) fn detect() -> Option<Self> {
@@ -53,16 +53,16 @@ impl<const BESIDE: usize> Avx512<BESIDE> {
     }
 }
 
-impl<const BESIDE: usize> Isa for Avx512<BESIDE> {
+impl Isa for Avx512 {
     const LANES: usize = 8;
-    const BESIDE: usize = BESIDE;
+    const BESIDE: usize = 3;
     const ONE_IN_VECTORS: bool = false;
     type V = __m512i;
 
     #[inline]
     fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
         #[target_feature(enable = "avx512f,bmi2")]
-        fn inner<K: Kernel, const BESIDE: usize>(isa: Avx512<BESIDE>, kernel: K) -> K::Output {
+        fn inner<K: Kernel>(isa: Avx512, kernel: K) -> K::Output {
             kernel.run(isa)
         }
         // SAFETY: a token exists only where AVX-512 F and BMI2 were detected.
@@ -146,6 +146,59 @@ impl<const BESIDE: usize> Isa for Avx512<BESIDE> {
             let low = _mm512_add_epi64(ll, _mm512_slli_epi64::<33>(lh));
             self.reduce(low, high)
         }
+    }
+
+    #[inline(always)]
+    fn square_together<const N: usize>(self, x: [__m512i; N]) -> [__m512i; N] {
+        // The steps of `square` and `reduce`.
+        let [mut xh, mut ll, mut lh, mut hh, mut high, mut low] = [x; 6];
+        let mut mask = [0; N];
+        let epsilon = self.splat(self.epsilon);
+        // SAFETY: a token exists only where AVX-512 F was detected.
+        unsafe {
+            for j in 0..N {
+                xh[j] = _mm512_srli_epi64::<32>(x[j]);
+            }
+            for j in 0..N {
+                ll[j] = _mm512_mul_epu32(x[j], x[j]);
+                lh[j] = _mm512_mul_epu32(x[j], xh[j]);
+                hh[j] = _mm512_mul_epu32(xh[j], xh[j]);
+            }
+            for j in 0..N {
+                high[j] = _mm512_srli_epi64::<33>(ll[j]);
+            }
+            for j in 0..N {
+                high[j] = _mm512_add_epi64(lh[j], high[j]);
+                low[j] = _mm512_slli_epi64::<33>(lh[j]);
+            }
+            for j in 0..N {
+                high[j] = _mm512_srli_epi64::<31>(high[j]);
+                low[j] = _mm512_add_epi64(ll[j], low[j]);
+            }
+            for j in 0..N {
+                high[j] = _mm512_add_epi64(hh[j], high[j]);
+            }
+            let (mut less, mut more) = (high, high);
+            for j in 0..N {
+                less[j] = _mm512_srli_epi64::<32>(high[j]);
+                more[j] = _mm512_mul_epu32(high[j], epsilon);
+            }
+            for j in 0..N {
+                mask[j] = _mm512_cmplt_epu64_mask(low[j], less[j]);
+                low[j] = _mm512_sub_epi64(low[j], less[j]);
+            }
+            for j in 0..N {
+                low[j] = _mm512_mask_sub_epi64(low[j], mask[j], low[j], epsilon);
+            }
+            for j in 0..N {
+                low[j] = _mm512_add_epi64(low[j], more[j]);
+                mask[j] = _mm512_cmplt_epu64_mask(low[j], more[j]);
+            }
+            for j in 0..N {
+                low[j] = _mm512_mask_add_epi64(low[j], mask[j], low[j], epsilon);
+            }
+        }
+        low
     }
 
     #[inline(always)]

@@ -237,7 +237,7 @@ impl Device {
             _ => why,
         };
         let info = DeviceInfo {
-            spec: wgpu.name().to_owned(),
+            spec: wgpu.spec().to_owned(),
             kind: DeviceKind::Wgpu,
             name: wgpu.info().name.clone(),
             variant: wgpu.arithmetic().name().to_owned(),

@@ -173,7 +173,7 @@ fn samples() -> Vec<State> {
                 match i {
                     0..10 => EDGES[i],
                     10..40 => EDGES[(mixed >> 32) as usize % EDGES.len()],
-                    _ => mixed ^ mixed >> 29,
+                    _ => mixed ^ (mixed >> 29),
                 }
             })
         })

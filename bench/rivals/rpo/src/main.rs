@@ -37,9 +37,9 @@ fn elements(seed: u64, count: usize) -> Vec<u64> {
 }
 
 fn fold(words: impl IntoIterator<Item = u64>) -> String {
-    let sum = words
-        .into_iter()
-        .fold(0_u64, |h, x| (h.rotate_left(5) ^ x).wrapping_mul(0x0000_0100_0000_01B3));
+    let sum = words.into_iter().fold(0_u64, |h, x| {
+        (h.rotate_left(5) ^ x).wrapping_mul(0x0000_0100_0000_01B3)
+    });
     format!("{sum:016x}")
 }
 

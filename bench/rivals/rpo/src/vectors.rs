@@ -61,7 +61,11 @@ fn main() {
         v08::Felt::new,
         v08::hash::rpo::Rpo256,
         v08::hash::rpo::RpoDigest::new,
-        |w: v08::hash::rpo::RpoDigest| w.as_elements().try_into().map(|a: [v08::Felt; 4]| a.map(|x| x.as_int())).unwrap_or_default()
+        |w: v08::hash::rpo::RpoDigest| w
+            .as_elements()
+            .try_into()
+            .map(|a: [v08::Felt; 4]| a.map(|x| x.as_int()))
+            .unwrap_or_default()
     );
     let state: [u64; 12] = std::array::from_fn(|i| {
         (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) % 0xFFFF_FFFF_0000_0001
@@ -73,5 +77,8 @@ fn main() {
         "permutation": {"in": state, "out": permuted.map(|x| x.as_canonical_u64())},
         "miden-0.22": new, "miden-0.13": middle, "paper-2023": old,
     });
-    println!("{}", serde_json::to_string_pretty(&whole).unwrap_or_default());
+    println!(
+        "{}",
+        serde_json::to_string_pretty(&whole).unwrap_or_default()
+    );
 }

@@ -268,7 +268,7 @@ impl<'a> Batch<'a> {
         let reads = Reads {
             parts: vec![Vec::new(); self.reads.len()],
             op,
-            device: gpu.name().to_owned(),
+            device: gpu.spec().to_owned(),
         };
         match (staging, submission) {
             (_, None) => Ok(reads),

@@ -37,10 +37,11 @@ pub struct Binding<'a> {
     pub(super) range: Range<u64>,
 }
 
-/// The size that an allocation gets: whole words, and never nothing, which cannot be bound.
+/// The size that an allocation gets: whole words, and never nothing, which cannot be bound, but room for
+/// an element of any array.
 const fn rounded(bytes: u64) -> u64 {
     match bytes {
-        0 => 4,
+        0 => 16,
         n => n.saturating_add(3) & !3,
     }
 }

@@ -113,7 +113,7 @@ impl Wgpu {
 
     /// Its name in specifications.
     #[must_use]
-    pub fn name(&self) -> &str {
+    pub fn spec(&self) -> &str {
         &self.0.info.spec
     }
 

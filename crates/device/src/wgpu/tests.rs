@@ -66,7 +66,7 @@ fn fault(error: &Error) -> Fault {
 fn adapters_say_what_they_are() {
     for gpu in gpus() {
         let info = gpu.info();
-        assert!(gpu.name().starts_with("wgpu:"));
+        assert!(gpu.spec().starts_with("wgpu:"));
         assert!(!info.name.is_empty() && !info.driver.is_empty(), "{info:?}");
         assert!(info.limits.workgroup_invocations >= 256);
         println!("{info:?}");

@@ -23,7 +23,7 @@ pub struct CpuEngine {
 
 /// States to a task: many enough that entering a kernel costs nothing, few enough to share out.
 /// A multiple of the batches of all variants.
-const TASK: usize = 360;
+const TASK: usize = 330;
 
 impl CpuEngine {
     /// The engine of that variant.

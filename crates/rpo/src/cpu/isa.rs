@@ -25,7 +25,7 @@ pub(crate) trait Kernel {
 pub(crate) trait Isa: Copy + Send + Sync + 'static {
     /// States side by side in vectors.
     const LANES: usize;
-    /// States in general registers beside them in a batch.
+    /// States in general registers beside them in a batch: 0, 2 or 3.
     const BESIDE: usize;
     /// Whether one state alone is permuted in vectors, its elements in their lanes, or in general
     /// registers: whatever is sooner done.

@@ -24,8 +24,8 @@ impl Kernel for PermuteMany<'_> {
             match I::BESIDE {
                 // The groups that were measured to be the fastest.
                 0 => Batch::<I, 6, 0, 0, 1>::permute(isa, states),
-                1 => Batch::<I, 4, 4, 1, 2>::permute(isa, states),
-                _ => Batch::<I, 3, 6, 2, 1>::permute(isa, states),
+                2 => Batch::<I, 3, 6, 2, 1>::permute(isa, states),
+                _ => Batch::<I, 3, 9, 3, 1>::permute(isa, states),
             }
         }
         let mut rest = blocks.into_remainder();

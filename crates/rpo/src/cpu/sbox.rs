@@ -57,13 +57,7 @@ impl<I: Isa, const G: usize, const S: usize, const J: usize> Group<I, G, S, J> {
 /// Not a function passed as a value: called through one, it would not be compiled for the instruction
 /// set of its caller.
 #[inline(always)]
-pub(crate) fn power<
-    I: Isa,
-    const INVERSE: bool,
-    const G: usize,
-    const S: usize,
-    const J: usize,
->(
+pub(crate) fn power<I: Isa, const INVERSE: bool, const G: usize, const S: usize, const J: usize>(
     isa: I,
     v: [I::V; G],
     s: [u64; S],

@@ -230,7 +230,7 @@ impl CudaEngine {
 
 /// The digest that level `level` begins with in a tree that lies level after level.
 const fn level_start(leaves: usize, level: usize) -> usize {
-    2 * leaves - (2 * leaves >> level)
+    2 * leaves - ((2 * leaves) >> level)
 }
 
 /// What a kernel found: the index of the first element that is not canonical, or none.

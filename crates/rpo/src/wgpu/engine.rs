@@ -207,7 +207,7 @@ struct Unchecked<'a>(&'a WgpuEngine);
 
 impl Engine for Unchecked<'_> {
     fn device(&self) -> String {
-        self.0.gpu().name().to_owned()
+        self.0.gpu().spec().to_owned()
     }
 
     fn permute_many(&self, states: &mut [State]) -> Result<(), Error> {
@@ -371,7 +371,7 @@ fn later(error: Error, inputs_before: usize, inputs: &[&[u64]]) -> Error {
 
 impl Engine for WgpuEngine {
     fn device(&self) -> String {
-        self.gpu().name().to_owned()
+        self.gpu().spec().to_owned()
     }
 
     fn permute_many(&self, states: &mut [State]) -> Result<(), Error> {

@@ -3,7 +3,8 @@
 //! against.
 //!
 //! Each is built twice: `native`, as its authors recommend, for the ratio of record, and `default`,
-//! which is what a published binary would be.
+//! which is what a published binary would be. One with a feature `asm` is built a third time, `asm`:
+//! native, with that feature.
 #![forbid(unsafe_code)]
 
 use std::{fs, path::PathBuf, time::Instant};
@@ -52,6 +53,16 @@ pub(crate) fn all(context: &Context) -> Result<Vec<Rival>> {
 impl Rival {
     /// Builds it into `target/<build>` of its folder.
     pub(crate) fn build(&self, context: &Context, build: &str, rustflags: &str) -> Result {
+        self.build_with(context, build, rustflags, &[])
+    }
+
+    /// Whether its authors' assembly is a choice.
+    fn has_assembly(&self) -> Result<bool> {
+        let manifest = fs::read_to_string(self.folder.join("Cargo.toml"))?;
+        Ok(manifest.lines().any(|line| line.starts_with("asm = ")))
+    }
+
+    fn build_with(&self, context: &Context, build: &str, rustflags: &str, more: &[&str]) -> Result {
         let start = Instant::now();
         let target = self.folder.join("target").join(build);
         let host = context::host_triple(context)?;
@@ -67,7 +78,8 @@ impl Rival {
                 .arg(&target)
                 // With a target named, the flags do not reach build scripts, which run here and may
                 // lack the instructions.
-                .args(["--target", &host]),
+                .args(["--target", &host])
+                .args(more),
         )?;
         let built = target.join(&host).join("release");
         let shelf = target.join("release");
@@ -100,8 +112,12 @@ pub(crate) fn run_all(context: &Context, args: &Args) -> Result<usize> {
     let chosen = |r: &&Rival| args.names.is_empty() || args.names.contains(&r.name);
     let mut built = 0;
     for rival in rivals.iter().filter(chosen) {
-        rival.build(context, "native", &format!("-C target-cpu={}", args.cpu))?;
+        let native = format!("-C target-cpu={}", args.cpu);
+        rival.build(context, "native", &native)?;
         rival.build(context, "default", "")?;
+        if rival.has_assembly()? {
+            rival.build_with(context, "asm", &native, &["--features", "asm"])?;
+        }
         built += 1;
     }
     Ok(built)
@@ -111,7 +127,7 @@ pub(crate) fn run(args: &Args) -> Result {
     match run_all(&Context::new()?, args)? {
         0 => Err("there are no rivals in bench/rivals".into()),
         n => {
-            println!("{n} built, twice each");
+            println!("{n} built, each at least twice");
             Ok(())
         }
     }

@@ -32,7 +32,7 @@ enum How {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     Part {
         name: "params",
         what: "random parameter sets: same bytes as p3-whir, each verifier takes the other's proof",
@@ -55,6 +55,12 @@ const PARTS: [Part; 6] = [
         name: "kill",
         what: "kill -9 while a proof is written: no file at the final path",
         count: 200,
+        how: How::Tests,
+    },
+    Part {
+        name: "msm",
+        what: "random MSMs at the edges, on every curve and variant: the points of arkworks",
+        count: 100_000,
         how: How::Tests,
     },
     Part {

@@ -198,9 +198,9 @@ pub fn expected<C: Curve<N>, const N: usize>(seed: u64, scalars: &[Wide]) -> Aff
 /// `sum += value factor`.
 fn multiply_add(sum: &mut [u64; 6], value: &Wide, factor: u64) {
     let mut carry = 0;
-    for i in 0..6 {
-        let limb = value.get(i).copied().unwrap_or(0);
-        (sum[i], carry) = mac(sum[i], limb, factor, carry);
+    let limbs = value.iter().chain(&[0; 2]);
+    for (sum, &limb) in sum.iter_mut().zip(limbs) {
+        (*sum, carry) = mac(*sum, limb, factor, carry);
     }
 }
 

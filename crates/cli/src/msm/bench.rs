@@ -29,6 +29,8 @@ enum Versus {
     Arkworks,
     /// blst's Pippenger, for BLS12-381
     Blst,
+    /// gnark-crypto's MultiExp; bench/rivals/gnark says how to build it
+    Gnark,
 }
 
 /// Flags of `msm bench`.
@@ -268,6 +270,7 @@ fn rivals<C: Curve<N>, const N: usize>(
     for versus in &args.vs {
         let name = match versus {
             Versus::Arkworks => "arkworks",
+            Versus::Gnark => "gnark",
             Versus::Blst if place.curve == CurveName::Bls12_381 => "blst",
             // blst has no other curve
             Versus::Blst => continue,

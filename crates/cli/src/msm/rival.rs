@@ -50,11 +50,22 @@ pub(super) fn start_all(
         }
     }
     if rivals.is_empty() {
-        return Err(Failure::input(format!(
-            "no build of msm-{name} is there: run `cargo xtask rivals`"
-        )));
+        let how = match name {
+            "gnark" => "bench/rivals/gnark/build.sh makes one",
+            _ => "run `cargo xtask rivals`",
+        };
+        let message = format!("no build of msm-{name} is there: {how}");
+        return Err(Failure::input(message));
     }
     Ok(rivals)
+}
+
+/// Its folder in bench/rivals; gnark's is built by a script of its own.
+fn folder(name: &str) -> String {
+    match name {
+        "gnark" => name.to_owned(),
+        _ => format!("msm-{name}"),
+    }
 }
 
 fn find(name: &str, build: &str) -> Option<PathBuf> {
@@ -64,7 +75,9 @@ fn find(name: &str, build: &str) -> Option<PathBuf> {
         .ancestors()
         .chain(source.ancestors())
         .map(|root| {
-            root.join(format!("bench/rivals/msm-{name}/target"))
+            root.join("bench/rivals")
+                .join(folder(name))
+                .join("target")
                 .join(build)
                 .join(format!("release/rival-msm-{name}"))
         })

@@ -4,7 +4,7 @@
 use ark_ec::{AffineRepr, CurveGroup};
 use fieldspar_msm::{
     Bases, Engine, Error, InSubgroup, OnCurve, PointProblem, Scalars, Trusted,
-    curve::{Affine, Bls12_377, Bls12_381, Bn254, Curve},
+    curve::{Affine, Bls12_377, Bls12_381, Bn254},
     field::Fp,
     msm, msm_many,
 };
@@ -74,7 +74,7 @@ fn equal_and_opposite_points_with_equal_scalars() {
         for p in opposite.iter_mut().step_by(2) {
             *p = -*p;
         }
-        let want = if n % 2 == 0 {
+        let want = if n.is_multiple_of(2) {
             Affine::INFINITY
         } else {
             expected_slowly::<C, N>(&[-point], &[s])
@@ -340,4 +340,24 @@ fn constants() {
         assert_eq!(double, fieldspar_msm::reference::add(&g, &g));
     }
     on_each!(all());
+}
+
+/// A variant that detection misses would be left out of every test in silence.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[test]
+fn detection_finds_what_the_system_lists() {
+    use fieldspar_msm::Variant;
+    let listed = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    let line = listed.lines().find(|l| l.starts_with("flags")).unwrap();
+    let has = |wanted: &[&str]| {
+        wanted
+            .iter()
+            .all(|w| line.split_whitespace().any(|f| f == *w))
+    };
+    assert!(Variant::Portable.is_available());
+    assert_eq!(Variant::Adx.is_available(), has(&["bmi2", "adx"]));
+    if has(&["bmi2", "adx", "avx512f", "avx512ifma", "avx512_vbmi2"]) {
+        assert!(Variant::Avx512.is_available());
+    }
+    println!("variants: {:?}", Engine::available());
 }

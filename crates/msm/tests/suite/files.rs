@@ -92,7 +92,7 @@ fn files(n: usize, encoding: Encoding) -> (Files, Affine<Bn254, 4>) {
     ((points.collect(), scalars.collect()), want)
 }
 
-fn input<'a>(files: &'a Files, encoding: Encoding) -> Input<&'a [u8], &'a [u8]> {
+fn input(files: &Files, encoding: Encoding) -> Input<&[u8], &[u8]> {
     Input {
         points: &files.0,
         points_bytes: files.0.len() as u64,

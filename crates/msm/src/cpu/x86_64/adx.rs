@@ -47,9 +47,7 @@ impl<const N: usize> Constants<N> {
 }
 
 impl Arithmetic for Adx {
-    // A call costs little against the product, and the callers' loops stay small enough for the cache
-    // of decoded instructions.
-    #[inline(never)]
+    #[inline(always)]
     fn mul<M: Modulus<N>, const N: usize>(self, a: &Fp<M, N>, b: &Fp<M, N>) -> Fp<M, N> {
         let mut product = [0; N];
         let to = product.as_mut_ptr();
@@ -204,7 +202,9 @@ macro_rules! row_4 {
 /// # Safety
 ///
 /// BMI2 and ADX; `a`, `b`, `to` point to six limbs, `p` to the modulus' six and `-p^-1 mod 2^64`.
-#[inline(always)]
+// A call costs little against the product, and the callers' loops stay small enough for the cache of
+// decoded instructions.
+#[inline(never)]
 unsafe fn mul_6(to: *mut u64, a: *const u64, b: *const u64, p: *const u64) {
     let (t0, t1, t2, t3, t4, t5): (u64, u64, u64, u64, u64, u64);
     // SAFETY: reads the limbs that the caller vouches for, touches no stack.

@@ -148,8 +148,8 @@ const ADX: Costs = Costs {
 /// Costs of the vectors.
 const AVX512: Costs = Costs {
     digit: 0.17,
-    alone: 8.0,
-    addition_ns: 60.0,
+    alone: 4.5,
+    addition_ns: 100.0,
 };
 
 /// The vector kernel is made for coordinates of certain sizes: a curve names its own.

@@ -126,6 +126,8 @@ pub(crate) const fn reduce_once<const N: usize>(value: &[u64; N], p: &[u64; N]) 
 /// Operand scanning with the reduction interleaved. The highest limb of `p` is below `2^63 - 1`, so
 /// that the two carries of a row add up without overflow and no further limb is needed
 /// (gnark-crypto, "Faster big-integer modular multiplication for most moduli").
+///
+/// The rows are written out: left to itself, the compiler keeps the outer loop, and the sum in memory.
 #[inline(always)]
 pub(crate) const fn mul<const N: usize>(
     a: &[u64; N],
@@ -133,22 +135,46 @@ pub(crate) const fn mul<const N: usize>(
     p: &[u64; N],
     inv: u64,
 ) -> [u64; N] {
-    let mut t = [0; N];
-    let mut i = 0;
-    while i < N {
-        let mut high;
-        (t[0], high) = mac(t[0], a[0], b[i], 0);
-        let m = t[0].wrapping_mul(inv);
-        let (_, mut carry) = mac(t[0], m, p[0], 0);
-        let mut j = 1;
-        while j < N {
-            let low;
-            (low, high) = mac(t[j], a[j], b[i], high);
-            (t[j - 1], carry) = mac(low, m, p[j], carry);
-            j += 1;
-        }
-        t[N - 1] = carry + high;
-        i += 1;
+    const { assert!(N <= 6) };
+    let mut t = row(&[0; N], a, b[0], p, inv);
+    if N > 1 {
+        t = row(&t, a, b[1 % N], p, inv);
+    }
+    if N > 2 {
+        t = row(&t, a, b[2 % N], p, inv);
+    }
+    if N > 3 {
+        t = row(&t, a, b[3 % N], p, inv);
+    }
+    if N > 4 {
+        t = row(&t, a, b[4 % N], p, inv);
+    }
+    if N > 5 {
+        t = row(&t, a, b[5 % N], p, inv);
     }
     reduce_once(&t, p)
+}
+
+/// `(t + a b + m p) / 2^64` with the `m` that makes it whole.
+#[inline(always)]
+const fn row<const N: usize>(
+    t: &[u64; N],
+    a: &[u64; N],
+    b: u64,
+    p: &[u64; N],
+    inv: u64,
+) -> [u64; N] {
+    let mut next = [0; N];
+    let (low, mut high) = mac(t[0], a[0], b, 0);
+    let m = low.wrapping_mul(inv);
+    let (_, mut carry) = mac(low, m, p[0], 0);
+    let mut j = 1;
+    while j < N {
+        let low;
+        (low, high) = mac(t[j], a[j], b, high);
+        (next[j - 1], carry) = mac(low, m, p[j], carry);
+        j += 1;
+    }
+    next[N - 1] = carry + high;
+    next
 }

@@ -18,8 +18,11 @@ use crate::{field::Modulus, kernel::Pair};
 
 /// Additions that share an inversion.
 pub(crate) const BATCH: usize = 2048;
-/// Groups between the request for a cache line and its use, where a whole batch is too far.
-const AHEAD: usize = 4;
+/// Groups between the request for a cache line from memory and its use, where there was no batch
+/// before to ask in.
+const AHEAD: usize = 8;
+/// Groups between the request for a line that is in the second-level cache and its use.
+const SOON: usize = 2;
 
 /// What the way back needs of a group.
 #[derive(Clone, Copy, Debug)]
@@ -97,11 +100,11 @@ impl<P: Record> Batch<'_, P> {
 
     /// Asks for the operands of some pairs.
     #[inline(always)]
-    fn fetch<A: Lanes>(&self, lanes: A, pairs: &[Pair]) {
+    fn fetch<A: Lanes, const SOON: bool>(&self, lanes: A, pairs: &[Pair]) {
         for pair in pairs {
             for (table, index) in [(self.left, pair.a), (self.right, pair.b)] {
                 if let Some(record) = table.get((index & !crate::kernel::NEGATE) as usize) {
-                    lanes.prefetch(record.words());
+                    lanes.prefetch::<SOON>(record.words());
                 }
             }
         }
@@ -112,7 +115,17 @@ impl<P: Record> Batch<'_, P> {
     fn fetch_range<A: Lanes>(&self, lanes: A, list: &[Pair], from: usize, to: usize) {
         let to = to.min(list.len());
         if from < to {
-            self.fetch(lanes, &list[from..to]);
+            self.fetch::<A, false>(lanes, &list[from..to]);
+        }
+    }
+
+    /// Asks for the operands of group `k` of this batch, if there is one, which come next.
+    #[inline(always)]
+    fn fetch_soon<A: Lanes>(&self, lanes: A, k: usize) {
+        let from = LANES * k;
+        let to = (from + LANES).min(self.now.len());
+        if from < to {
+            self.fetch::<A, true>(lanes, &self.now[from..to]);
         }
     }
 }
@@ -167,6 +180,7 @@ impl<A: Lanes, M: Modulus<W>, const W: usize, const L: usize> Field<A, M, W, L> 
         for k in 0..batch.groups() {
             let group = batch.group::<SCATTERED>(k);
             if SCATTERED {
+                batch.fetch_soon(a, k + SOON);
                 batch.fetch_range(a, batch.next, LANES * k, LANES * k + LANES / 2);
                 if first {
                     let from = LANES * (k + AHEAD);
@@ -214,6 +228,9 @@ impl<A: Lanes, M: Modulus<W>, const W: usize, const L: usize> Field<A, M, W, L> 
             if SCATTERED {
                 let half = LANES * k + LANES / 2;
                 batch.fetch_range(a, batch.next, half, half + LANES / 2);
+                if k >= SOON {
+                    batch.fetch_soon(a, k - SOON);
+                }
             }
             let step = &scratch.steps[k];
             let (mut x1, mut denominator, mut before) = (zero, zero, zero);

@@ -101,5 +101,5 @@ impl Lanes for Emulated {
         })
     }
 
-    fn prefetch(self, _: &[u64]) {}
+    fn prefetch<const SOON: bool>(self, _: &[u64]) {}
 }

@@ -89,6 +89,7 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     /// 3, 5 and 7.
     fn four_columns_to_rows(self, columns: [Self::V; 4]) -> [Self::V; 4];
 
-    /// Asks for the cache lines of `words`, of which there are at most 16. A hint.
-    fn prefetch(self, words: &[u64]);
+    /// Asks for the cache lines of `words`, of which there are at most 16, into the first level if
+    /// `SOON`, else into the second. A hint.
+    fn prefetch<const SOON: bool>(self, words: &[u64]);
 }

@@ -207,11 +207,18 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn prefetch(self, words: &[u64]) {
+    fn prefetch<const SOON: bool>(self, words: &[u64]) {
         let mut at = 0;
         while at < words.len() {
+            let line = words[at..].as_ptr().cast();
             // SAFETY: a prefetch reads nothing and faults at no address; SSE is in every x86-64.
-            unsafe { _mm_prefetch::<_MM_HINT_T1>(words[at..].as_ptr().cast()) };
+            unsafe {
+                if SOON {
+                    _mm_prefetch::<_MM_HINT_T0>(line);
+                } else {
+                    _mm_prefetch::<_MM_HINT_T1>(line);
+                }
+            }
             at += 8;
         }
     }

@@ -97,7 +97,7 @@ fn a_kernel_writes_what_it_should_and_waits_once() {
         expected.push(0);
         assert_eq!(reads.get::<u32>(all).unwrap(), expected);
         assert_eq!(reads.get::<u32>(some).unwrap(), expected[2..4]);
-        let wide = [u64::from(expected[2]) | u64::from(expected[3]) << 32];
+        let wide = [u64::from(expected[2]) | (u64::from(expected[3]) << 32)];
         assert_eq!(reads.get::<u64>(some).unwrap(), wide);
         // Compiled once.
         assert!(std::sync::Arc::ptr_eq(

@@ -146,7 +146,7 @@ fn row<C: Curve<N>, const N: usize>(
     let bases = Bases::<C, N, Trusted>::new(points)?;
     let plan = plan::<C, N>(engine, &scalars)?;
     // Small ones are too short for the clock alone.
-    let times = (1u32 << 12 >> place.log_n.min(12)).max(1);
+    let times = (1u32 << 10 >> place.log_n.min(10)).max(1);
     let own = || -> Result<f64, Failure> {
         let start = Instant::now();
         for _ in 0..times {

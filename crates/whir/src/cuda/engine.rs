@@ -251,8 +251,7 @@ impl CudaEngine {
             Tree::build(
                 stream,
                 kernels,
-                &words,
-                columns,
+                (&words, columns),
                 log_height,
                 shape.cap_height,
                 &mut self.workspace(),

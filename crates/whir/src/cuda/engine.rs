@@ -25,9 +25,10 @@ use crate::engine::{CodeShape, Engine, GrindTask, HiWeight, Later, Opened, Opene
 use crate::field::{Commitment, Extension, F};
 use crate::profile::{Profile, Span};
 
-/// Bits of a proof of work up to which how long one permutation takes matters more than how many are
-/// done at a time.
-const FEW_BITS: usize = 18;
+/// Bits of a proof of work up to which four threads share a permutation, so that a wave of them is
+/// short, and up to which a wave is one block a multiprocessor: half a wave is searched in vain.
+const FEW_BITS: usize = 14;
+const MORE_BITS: usize = 18;
 /// Threads of a block of the proof of work.
 const GRIND_THREADS: u32 = 256;
 
@@ -250,8 +251,7 @@ impl CudaEngine {
             Tree::build(
                 stream,
                 kernels,
-                &words,
-                columns,
+                (&words, columns),
                 log_height,
                 shape.cap_height,
                 &mut self.workspace(),
@@ -495,13 +495,16 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
             _ => u32::MAX,
         };
         // Never a block that waits for another to end: it would search all of its witnesses after the
-        // others. Where few are expected, four threads share one, and a wave is short.
-        let full = cuda.info().multiprocessors * self.0.grind_blocks;
-        let (kernel, blocks) = if task.bits <= FEW_BITS {
-            let wave = 1_u32 << task.bits.clamp(6, 14);
-            (&kernels.grind_quad, wave * 4 / GRIND_THREADS)
-        } else {
-            (&kernels.grind, full)
+        // others.
+        let multiprocessors = cuda.info().multiprocessors;
+        let full = multiprocessors * self.0.grind_blocks;
+        let (kernel, blocks) = match task.bits {
+            0..=FEW_BITS => {
+                let wave = 1_u32 << task.bits.max(6);
+                (&kernels.grind_quad, wave * 4 / GRIND_THREADS)
+            }
+            0..=MORE_BITS => (&kernels.grind, multiprocessors),
+            _ => (&kernels.grind, full),
         };
         let blocks = blocks.min(full);
         let workspace = &mut self.workspace();

@@ -150,10 +150,8 @@ fn codes(engine: &CudaEngine, all: &mut Vec<Figure>) -> Result<(), ProveError> {
         let ms = time(engine, 4, || {
             let workspace = &mut engine.workspace();
             let meanwhile = &mut || ();
-            Tree::build(
-                stream, kernels, &code, columns, log_height, 0, workspace, meanwhile,
-            )
-            .map(drop)
+            let code = (&code, columns);
+            Tree::build(stream, kernels, code, log_height, 0, workspace, meanwhile).map(drop)
         })?;
         let leaves = 1_u64 << log_height;
         all.push(Figure {

@@ -46,8 +46,7 @@ impl Tree {
     pub(super) fn build(
         stream: &Stream,
         kernels: &Kernels,
-        code: &Buffer<u32>,
-        columns: usize,
+        (code, columns): (&Buffer<u32>, usize),
         log_height: usize,
         cap_height: usize,
         workspace: &mut Workspace,

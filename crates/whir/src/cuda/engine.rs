@@ -499,11 +499,11 @@ impl<EF: Extension> Engine<EF> for CudaEngine {
         let multiprocessors = cuda.info().multiprocessors;
         let full = multiprocessors * self.0.grind_blocks;
         let (kernel, blocks) = match task.bits {
-            0..=FEW_BITS => {
-                let wave = 1_u32 << task.bits.max(6);
+            bits if bits <= FEW_BITS => {
+                let wave = 1_u32 << bits.max(6);
                 (&kernels.grind_quad, wave * 4 / GRIND_THREADS)
             }
-            0..=MORE_BITS => (&kernels.grind, multiprocessors),
+            bits if bits <= MORE_BITS => (&kernels.grind, multiprocessors),
             _ => (&kernels.grind, full),
         };
         let blocks = blocks.min(full);

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use common::{Folder, fieldspar};
 use daemon::{Daemon, begin, body_of, message, new_store, operate};
 use fieldspar_ceremony::hex;
-use fieldspar_ceremony::rules::v2::{Body, Operation};
+use fieldspar_ceremony::rules::v2::{Body, Operation, scenario};
 use serde_json::{Value, json};
 
 fn accepted(answers: &[Value]) -> usize {
@@ -257,6 +257,90 @@ fn whoever_is_slow_is_let_go() {
     assert!(silent.read().is_none_or(|reply| reply.status == 408));
     assert!(begin.elapsed() < Duration::from_secs(20));
     assert_eq!(daemon.client().get("/healthz")["status"], "ok");
+}
+
+/// The daemon's own clock lets deadlines pass, and nobody else sets it.
+#[test]
+fn time_is_the_systems() {
+    let folder = Folder::new();
+    let store = folder.name("record");
+    new_store(&store);
+    let daemon = Daemon::start(&store, &["--clock", "system"]);
+    let mut http = daemon.client();
+    let tick = http.ask("POST", "/v2/tick", Some(b"{\"now\":5}"));
+    assert_eq!(tick.status, 403);
+    let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    let now = since.as_millis() as u64;
+    let mut late = scenario::begin(0);
+    late.deadlines = vec![now - 60_000; 3];
+    let mut soon = scenario::begin(1);
+    soon.deadlines = vec![now + 3_000; 3];
+    let id = soon.id(&scenario::NETWORK);
+    let begins = [late, soon].map(|begin| operate(Body::Begin(begin)));
+    let answers = http.submit(&begins);
+    assert!(answers[0]["reason"].as_str().unwrap().contains("deadline"));
+    assert_eq!(answers[1]["accepted"], true);
+    let path = format!("/v2/ceremonies/{}", hex::encode(&id));
+    let begin = Instant::now();
+    while http.get(&path)["status"] != "expired" {
+        assert!(begin.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(http.get("/v2/root")["counters"]["now"].as_u64().unwrap() > now + 3_000);
+}
+
+/// A log that was shortened while nobody served it.
+#[test]
+fn a_shorter_log_is_served_and_says_what_is_trusted() {
+    let folder = Folder::new();
+    let store = folder.name("record");
+    new_store(&store);
+    let archive = folder.name("old.fsl");
+    let compact = [
+        "ceremony",
+        "compact",
+        "--store",
+        &store,
+        "--archive",
+        &archive,
+    ];
+    let made = fieldspar(&[&compact[..], &["--json"]].concat())
+        .exits(0)
+        .json();
+    assert_eq!(made["trusted_base"]["operations"], 3);
+    let daemon = Daemon::start(&store, &[]);
+    let mut http = daemon.client();
+    assert_eq!(http.submit(&[begin(0).1])[0]["accepted"], true);
+    let root = http.get("/v2/root");
+    assert_eq!(root["trusted_base"], made["trusted_base"]);
+    daemon.stop("TERM");
+    let state = root["roots"]["state"].as_str().unwrap();
+    let log = format!("{store}/log.fsl");
+    let replay = [
+        "ceremony",
+        "replay",
+        &log,
+        "--verify-signatures",
+        "--root",
+        state,
+    ];
+    let said = fieldspar(&replay).exits(0);
+    assert!(
+        said.stdout
+            .starts_with("trusted: the state behind frame 1,"),
+        "{}",
+        said.stdout
+    );
+    let old = made["trusted_base"]["root"].as_str().unwrap();
+    fieldspar(&["ceremony", "replay", &archive, "--root", old]).exits(0);
+    // What the ceremonies before it said is not there to be verified, which is nobody's fault.
+    let run = fieldspar(&["ceremony", "verify-transcript", &store, "--json"]).exits(3);
+    assert!(
+        run.error()["message"]
+            .as_str()
+            .unwrap()
+            .contains("shortened")
+    );
 }
 
 #[test]

@@ -29,6 +29,14 @@ pub enum StoreError {
     /// The state that a shortened log begins with is not what its header says.
     #[error("the log's base is broken: {0}")]
     Base(&'static str),
+    /// The messages before some frame are not in the log.
+    #[error(
+        "the log was shortened: what came before frame {frame} is in the archived log, if one was kept"
+    )]
+    Shortened {
+        /// The frame behind which the log's state stands.
+        frame: u64,
+    },
     /// A frame is broken and a good one follows, so that something acknowledged is lost.
     #[error("byte {at}: frame {frame} is broken, and there is more behind it")]
     Corrupt {

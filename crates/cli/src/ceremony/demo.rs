@@ -2,8 +2,7 @@
 //! process; they speak HTTP over loopback all the same.
 #![forbid(unsafe_code)]
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,9 @@ use clap::{Args, ValueEnum};
 use ed25519_dalek::SigningKey;
 use fieldspar_ceremony::hex;
 use fieldspar_ceremony::rules::v2::{Begin, Body, Genesis, Kind, Suite};
-use fieldspar_ceremony::store::{FileDisk, Store, replay};
+use fieldspar_ceremony::store::Store;
+use fieldspar_ceremony::verify::independent::accepts;
+use fieldspar_ceremony::verify::transcript::verify_transcript;
 use serde_json::json;
 
 use super::common::hex_bytes;
@@ -71,33 +72,13 @@ pub(crate) struct DemoArgs {
     keep: Option<PathBuf>,
 }
 
-/// Whether another library than frost-core accepts the signature, and which; `None` where none
-/// verifies such signatures.
-fn independent(
-    suite: Suite,
-    key: &[u8],
-    message: &[u8],
-    signature: &[u8],
-) -> Option<(bool, &'static str)> {
+/// Whose code, which made none of it, judges signatures of a suite.
+const fn judge(suite: Suite) -> &'static str {
     match suite {
-        Suite::Ed25519 => {
-            let check = || {
-                let key = ed25519_dalek::VerifyingKey::from_bytes(key.as_array()?).ok()?;
-                let signature = ed25519_dalek::Signature::from_slice(signature).ok()?;
-                key.verify_strict(message, &signature).ok()
-            };
-            Some((check().is_some(), "ed25519-dalek"))
-        }
-        Suite::Secp256k1Tr => {
-            let check = || {
-                let x = key.get(1..)?;
-                let key = k256::schnorr::VerifyingKey::from_slice(x).ok()?;
-                let signature = k256::schnorr::Signature::try_from(signature).ok()?;
-                key.verify_raw(message, &signature).ok()
-            };
-            Some((check().is_some(), "k256"))
-        }
-        Suite::Ristretto255 | Suite::Secp256k1 => None,
+        Suite::Ed25519 => "ed25519-dalek",
+        Suite::Secp256k1Tr => "k256",
+        Suite::Ristretto255 => "RFC 9591's equation over curve25519-dalek",
+        Suite::Secp256k1 => "RFC 9591's equation over k256",
     }
 }
 
@@ -204,9 +185,9 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure
     let played = played?;
     let root = store.state_mut().root().root;
     drop(store);
-    let again = replayed(&record)?;
-    if again != root {
-        let why = "the log, played again, has another root";
+    let transcript = verify_transcript(&record)?;
+    if transcript.state_root != root || !transcript.is_valid() {
+        let why = "the record, verified from its log alone, is another or not valid";
         return Err(Failure::new(FailureKind::Mismatch, why));
     }
     Ok(outcome(args, &played, &root))
@@ -216,8 +197,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure
 struct Played {
     key: Done,
     signature: Vec<u8>,
-    verified: Option<(bool, &'static str)>,
-    /// Signatures that nobody refused.
+    /// Signatures that the judge accepts.
     accepted: u32,
     keygen_ms: f64,
     sign_ms: f64,
@@ -252,7 +232,6 @@ fn play(args: &DemoArgs, stage: &mut Stage) -> Result<Played, Failure> {
     let mut played = Played {
         key,
         signature: Vec::new(),
-        verified: None,
         accepted: 0,
         keygen_ms,
         sign_ms: 0.0,
@@ -284,40 +263,26 @@ fn play(args: &DemoArgs, stage: &mut Stage) -> Result<Played, Failure> {
         let signed = stage.play(sign, &signers)?;
         let signature = signed.into_iter().find_map(|done| done.signature);
         let signature = signature.ok_or_else(|| Failure::internal("no signer has a signature"))?;
-        let verified = independent(suite, &group_key, &message, &signature);
-        played.accepted += u32::from(verified.is_none_or(|(good, _)| good));
+        let good = accepts(suite, &group_key, &message, &signature);
+        played.accepted += u32::from(good);
         if number == 0 {
             played.signature = signature;
-            played.verified = verified;
         }
     }
     played.sign_ms = json::ms(begin.elapsed()) / f64::from(args.signatures);
     Ok(played)
 }
 
-/// The root of the record, from its log alone, with every signature verified.
-fn replayed(record: &Path) -> Result<[u8; 32], Failure> {
-    let log = record.join("log.fsl");
-    let file = File::open(&log)
-        .map_err(|e| Failure::input(e.to_string()).at(log.display().to_string()))?;
-    let (mut state, _) = replay(FileDisk::new(file), true)?;
-    Ok(state.root().root)
-}
-
 fn outcome(args: &DemoArgs, played: &Played, root: &[u8; 32]) -> Outcome {
     let suite = args.suite.suite();
     let kind = kind_name(Kind::FrostSign(suite));
     let signature = hex::encode(&played.signature);
-    let by = match played.verified {
-        Some((true, library)) => format!("accepted by {library}"),
-        Some((false, library)) => format!("REFUSED by {library}"),
-        None => "accepted by frost-core; no other library verifies this suite".into(),
-    };
+    let by = judge(suite);
     let text = format!(
         "{kind}, {} of {}\nkey generation  {} ms, three rounds\ngroup key       {}\n\
-         signing         {} ms, two rounds\nsignature       {signature}\n                {by}\n\
-         accepted        {} of {}\n\
-         state root      {}\n                the log, played again with every signature verified, has it too\n",
+         signing         {} ms, two rounds\nsignature       {signature}\n\
+         accepted        {} of {}, by {by}\n\
+         state root      {}\n                the record, verified from its log alone, has it too\n",
         args.threshold,
         args.parties,
         played.keygen_ms,
@@ -339,7 +304,7 @@ fn outcome(args: &DemoArgs, played: &Played, root: &[u8; 32]) -> Outcome {
         "valid": accepted,
         "signatures": args.signatures,
         "signatures_accepted": played.accepted,
-        "verified_by": played.verified.map(|(_, library)| library),
+        "verified_by": by,
         "keygen_ms": played.keygen_ms,
         "sign_ms": played.sign_ms,
         "roots": {"state": hex::encode(root)},

@@ -26,8 +26,11 @@ impl Daemon {
         let mut command = common::command();
         command
             .args(["ceremony", "serve", "--json", "--store", store])
-            .args(["--listen", "127.0.0.1:0", "--clock", "manual"])
+            .args(["--listen", "127.0.0.1:0"])
             .args(flags);
+        if !flags.contains(&"--clock") {
+            command.args(["--clock", "manual"]);
+        }
         Self::of(command)
     }
 

@@ -238,6 +238,9 @@ pub fn verify_transcript(folder: &Path) -> Result<Transcript, TranscriptError> {
     let file =
         File::open(folder.join(crate::store::LOG)).map_err(StoreError::io("open the log"))?;
     let (mut log, genesis) = Log::open(FileDisk::new(file))?;
+    if let Some(base) = log.base() {
+        return Err(StoreError::Shortened { frame: base.frame }.into());
+    }
     let mut replay = Replay {
         state: State::new(genesis),
         pending: BTreeMap::new(),

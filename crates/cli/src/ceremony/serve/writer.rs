@@ -153,9 +153,11 @@ impl Desk {
         loop {
             match jobs.recv_timeout(NAP) {
                 Ok(job) => self.round(job, jobs)?,
-                Err(RecvTimeoutError::Timeout) => self.time_alone()?,
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            // Also where there is always something to read.
+            self.time_alone()?;
             if self.store.state().operations() - self.last_snapshot >= self.settings.snapshot_every
             {
                 self.snapshot()?;

@@ -82,7 +82,9 @@ const LEGS: [Leg; 15] = [
                 c.cargo()
                     .env("RUSTFLAGS", "-Ctarget-cpu=native")
                     .env("CARGO_TARGET_DIR", c.target.join("native"))
-                    .args(["check", "--workspace", "--locked", "--profile", PROFILE]),
+                    .args(["check", "--lib", "--locked", "--profile", PROFILE])
+                    .args(["-p", "fieldspar-whir", "-p", "fieldspar-msm"])
+                    .args(["-p", "fieldspar-rpo", "-p", "fieldspar-ceremony"]),
             ))
         },
     ),

@@ -55,6 +55,8 @@ pub fn command() -> Command {
     ] {
         command.env_remove(name);
     }
+    // A layer of Mesa complains on stderr where there is no desktop; this switches it off.
+    command.env("NODEVICE_SELECT", "1");
     command.stdin(Stdio::null());
     command
 }

@@ -84,7 +84,7 @@ pub struct Values {
 fn by_variant<C: Curve<N>, const N: usize>(
     variant: Variant,
     points: &[Affine<C, N>],
-    mut values: Values,
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))] mut values: Values,
 ) -> Vec<Affine<C, N>> {
     #[cfg(target_arch = "x86_64")]
     {

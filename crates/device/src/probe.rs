@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{CpuVariant, DeviceKind, DeviceSpec, cuda, host, total_memory, wgpu};
 
 pub(crate) const ADX_REASON: &str =
-    "the adx variant is for the big-integer arithmetic of msm, which this build does not have";
+    "the adx variant is for the big-integer arithmetic of msm alone";
 
 /// What bounds the work on a device. A figure that does not apply, or is not known, is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

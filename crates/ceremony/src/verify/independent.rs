@@ -1,7 +1,7 @@
 //! Final signatures, judged by code that is not ours: ed25519-dalek for Ed25519, k256 for BIP-340
 //! and ECDSA. No library verifies those of FROST on ristretto255 and secp256k1: for them a few lines
 //! hold RFC 9591's equation against the points of curve25519-dalek and k256, sharing nothing with
-//! [`signature`](super::signature) but the hash to scalars.
+//! [`signature`](mod@super::signature) but the hash to scalars.
 #![forbid(unsafe_code)]
 
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};

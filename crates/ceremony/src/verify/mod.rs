@@ -2,14 +2,14 @@
 //!
 //! Everything here works on public data and holds no secrets, save that a party may check its own
 //! shares with it. Suites are types ([`suite::Ciphersuite`]); functions that take a
-//! [`Suite`](crate::rules::v2::Suite) and bytes choose among them.
+//! [`Suite`] and bytes choose among them.
 //!
 //! | what | where | how |
 //! |---|---|---|
 //! | round 1 of a key generation: lengths, elements, proofs of knowledge | [`keygen`] | one random linear combination, each alone where it fails |
 //! | group key, verifying shares, a party's own shares | [`keygen`] | Horner's rule in the exponent with small identifiers |
 //! | signature shares | [`signing`] | the signature first; shares only where it fails, to name who spoiled it |
-//! | signatures | [`signature`] | one random linear combination, each alone where it fails |
+//! | signatures | [`mod@signature`] | one random linear combination, each alone where it fails |
 //! | final signatures, by code of others | [`independent`] | ed25519-dalek, k256; RFC 9591's equation for the other two |
 //! | whole ceremonies from a store's log | [`transcript`] | replay, then all of the above |
 //! | packages and keys of the frost crates | [`frost`] | through their encodings |
@@ -21,7 +21,7 @@
 //! **One rule for Ed25519.** Keys and commitments are canonical encodings of points of prime order,
 //! none the identity, and the equation holds as it stands. Then it holds with the cofactor too, so
 //! that one signature and a batch, ed25519-dalek, OpenSSL and the frost crates agree; see
-//! [`signature`].
+//! [`mod@signature`].
 //!
 //! **Randomness** of the linear combinations is hashed from what is checked: 128 bits each, and the
 //! same input gives the same answer.

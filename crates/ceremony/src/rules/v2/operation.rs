@@ -311,7 +311,7 @@ pub fn message_bytes(
 /// Whether `signature` is `key`'s over `bytes`, by the one rule that is used everywhere: that of
 /// RFC 8032 without cofactor, canonical encodings, no key or commitment of small order
 /// (`verify_strict` of ed25519-dalek). The roster takes only keys of prime order, and then it is the
-/// rule of [`verify::signature`](crate::verify::signature).
+/// rule of [`verify::signature`](mod@crate::verify::signature).
 #[must_use]
 pub fn verifies(key: &PublicKey, bytes: &[u8], signature: &Signature) -> bool {
     VerifyingKey::from_bytes(key).is_ok_and(|key| {

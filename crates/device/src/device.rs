@@ -6,6 +6,9 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::cuda::Cuda;
+#[cfg(not(feature = "wgpu"))]
+use crate::no_wgpu::Wgpu;
+#[cfg(feature = "wgpu")]
 use crate::wgpu::{AdapterKind, Wgpu};
 use crate::{CpuSelection, CpuVariant, DeviceSpec, Probe, Unavailable, host::cpu_name, probe};
 
@@ -82,6 +85,10 @@ pub struct Device {
 enum Chip {
     Cpu(CpuVariant),
     Cuda(Cuda),
+    #[cfg_attr(
+        not(feature = "wgpu"),
+        expect(dead_code, reason = "no adapter is ever opened")
+    )]
     Wgpu(Wgpu),
 }
 
@@ -165,7 +172,7 @@ impl Device {
             DeviceSpec::Wgpu(name) => {
                 engine(DeviceKind::Wgpu)?;
                 let (wgpu, why) = Wgpu::open_saying_why(name.as_deref())?;
-                Ok(Self::chosen_wgpu(wgpu, why))
+                Ok(Self::chosen_wgpu(wgpu, Some(why)))
             }
         }
     }
@@ -187,8 +194,7 @@ impl Device {
         if has(DeviceKind::Wgpu) {
             match Wgpu::open_automatic() {
                 Ok(wgpu) => {
-                    let why = format!("auto: the best {} GPU", wgpu.info().kind.name());
-                    return Ok(Self::chosen_wgpu(wgpu, why));
+                    return Ok(Self::chosen_wgpu(wgpu, None));
                 }
                 Err(reason) => no_gpu.push(reason),
             }
@@ -231,7 +237,14 @@ impl Device {
         Self::chosen(info, Chip::Cuda(cuda))
     }
 
-    fn chosen_wgpu(wgpu: Wgpu, why: String) -> Self {
+    #[cfg(not(feature = "wgpu"))]
+    fn chosen_wgpu(wgpu: Wgpu, _: Option<String>) -> Self {
+        match wgpu {}
+    }
+
+    #[cfg(feature = "wgpu")]
+    fn chosen_wgpu(wgpu: Wgpu, why: Option<String>) -> Self {
+        let why = why.unwrap_or_else(|| format!("auto: the best {} GPU", wgpu.info().kind.name()));
         let why = match wgpu.info().kind {
             AdapterKind::Software => format!("{why}; it is a program on the processor, no GPU"),
             _ => why,
@@ -280,6 +293,7 @@ impl Device {
 
     /// The adapter, if this is one of wgpu.
     #[must_use]
+    #[cfg(feature = "wgpu")]
     pub const fn wgpu(&self) -> Option<&Wgpu> {
         match &self.chip {
             Chip::Wgpu(wgpu) => Some(wgpu),
@@ -366,6 +380,7 @@ mod tests {
         assert!(refused.unwrap_err().reason.contains("no cpu engine"));
     }
 
+    #[cfg(feature = "wgpu")]
     #[test]
     fn auto_takes_no_software_adapter() {
         let engines = [DeviceKind::Cpu, DeviceKind::Wgpu];
@@ -395,11 +410,7 @@ mod tests {
 
     #[test]
     fn what_this_build_lacks_is_refused_in_words() {
-        for (spec, words) in [
-            ("cuda:4294967295", "NVIDIA"),
-            ("wgpu:no adapter has this name", "adapter"),
-            ("cpu:adx", "msm"),
-        ] {
+        for (spec, words) in [("cuda:4294967295", "NVIDIA"), ("cpu:adx", "msm")] {
             let refused = open(spec).unwrap_err();
             assert_eq!(refused.device, spec);
             assert!(refused.reason.contains(words), "{refused}");

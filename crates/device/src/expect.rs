@@ -7,6 +7,7 @@
 
 use thiserror::Error;
 
+#[cfg(feature = "wgpu")]
 use crate::wgpu::{Selector, WgpuInfo, adapters, choose};
 use crate::{CpuVariant, Unavailable};
 
@@ -45,6 +46,7 @@ pub fn variants_to_test() -> Result<Vec<CpuVariant>, ExpectError> {
 /// # Errors
 ///
 /// [`ExpectError`] if [`ENV_EXPECT`] lists one that is not among them: skipping it would be silent.
+#[cfg(feature = "wgpu")]
 pub fn adapters_to_test() -> Result<Vec<&'static WgpuInfo>, ExpectError> {
     let expected = std::env::var_os(ENV_EXPECT).unwrap_or_default();
     check_adapters(&expected.to_string_lossy(), adapters())?;
@@ -52,6 +54,7 @@ pub fn adapters_to_test() -> Result<Vec<&'static WgpuInfo>, ExpectError> {
     Ok(usable.collect())
 }
 
+#[cfg(feature = "wgpu")]
 fn check_adapters(expected: &str, found: &[WgpuInfo]) -> Result<(), ExpectError> {
     for name in names(expected) {
         let Some(selector) = adapter(name) else {
@@ -112,6 +115,7 @@ mod tests {
         assert_eq!(check("sse", avx2), Err(ExpectError::Unknown("sse".into())));
     }
 
+    #[cfg(feature = "wgpu")]
     #[test]
     fn an_adapter_that_is_expected_must_be_there() {
         let both = Ok(vec![CpuVariant::Portable, CpuVariant::Avx2]);

@@ -57,14 +57,19 @@ mod error;
 mod expect;
 mod host;
 mod memory;
+#[cfg(not(feature = "wgpu"))]
+mod no_wgpu;
 mod probe;
 mod spec;
+#[cfg(feature = "wgpu")]
 pub mod wgpu;
 
 pub use cpu::CpuVariant;
 pub use device::{Device, DeviceInfo, DeviceKind};
 pub use error::{Error, OutOfMemory, Unavailable};
-pub use expect::{ENV_EXPECT, ExpectError, adapters_to_test, variants_to_test};
+#[cfg(feature = "wgpu")]
+pub use expect::adapters_to_test;
+pub use expect::{ENV_EXPECT, ExpectError, variants_to_test};
 pub use host::{Host, cpu_name};
 pub use memory::{
     BufferId, ENV_MAX_MEMORY, MemoryLimit, MemoryLimitSource, MemoryPlan, ParseBytesError, Phase,

@@ -3,7 +3,11 @@
 
 use serde::Serialize;
 
-use crate::{CpuVariant, DeviceKind, DeviceSpec, cuda, host, total_memory, wgpu};
+#[cfg(not(feature = "wgpu"))]
+use crate::no_wgpu as wgpu;
+#[cfg(feature = "wgpu")]
+use crate::wgpu;
+use crate::{CpuVariant, DeviceKind, DeviceSpec, cuda, host, total_memory};
 
 pub(crate) const ADX_REASON: &str =
     "the adx variant is for the big-integer arithmetic of msm alone";
@@ -101,7 +105,13 @@ fn cpu(variant: CpuVariant) -> Probe {
     }
 }
 
-fn absent(spec: &DeviceSpec, kind: DeviceKind, name: &str, variant: &str, reason: &str) -> Probe {
+pub(crate) fn absent(
+    spec: &DeviceSpec,
+    kind: DeviceKind,
+    name: &str,
+    variant: &str,
+    reason: &str,
+) -> Probe {
     Probe {
         spec: spec.to_string(),
         kind,

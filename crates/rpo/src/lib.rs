@@ -36,6 +36,7 @@ pub mod merkle;
 pub mod p3;
 pub mod reference;
 pub mod sponge;
+#[cfg(feature = "wgpu")]
 pub mod wgpu;
 
 pub use digest::Digest;

@@ -164,12 +164,13 @@ impl Contest {
             .ours
             .iter()
             .zip(ours)
-            .map(|((device, _), ours)| {
+            .enumerate()
+            .map(|(place, ((device, _), mine))| {
                 let rivals = self
                     .rivals
                     .iter()
                     .zip(theirs)
-                    .map(|((built, _), theirs)| Rival::new(built, theirs, ours))
+                    .map(|((built, _), theirs)| Rival::new(built, theirs, mine))
                     .collect();
                 let subject = Subject {
                     point,
@@ -179,9 +180,10 @@ impl Contest {
                     planned_device_memory: is_gpu(device).then_some(device_memory),
                     threads: self.threads,
                     alternated,
+                    first_device: (place > 0).then(|| ours[0].as_slice()),
                     warnings: &warnings,
                 };
-                Row::new(&subject, ours, work.clone(), rivals)
+                Row::new(&subject, mine, work.clone(), rivals)
             })
             .collect();
         Ok(Ok(rows))

@@ -58,6 +58,10 @@ pub(crate) struct Row {
     /// What the prover has to do, and how fast it did it.
     pub(crate) work: Work,
     pub(crate) p3: Vec<Rival>,
+    /// SHA-256 of each timed proof, in hex.
+    pub(crate) proof_sha256: Vec<String>,
+    /// Whether these are those of the bench's first device; none for the first itself.
+    pub(crate) bytes_equal_first_device: Option<bool>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -89,6 +93,13 @@ fn of(runs: &[Run], figure: impl Fn(&Run) -> f64) -> f64 {
 
 fn without_grinding(runs: &[Run]) -> f64 {
     of(runs, |r| r.prove_ms - r.grind_ms)
+}
+
+/// Whether each proof of one side is the other's, byte for byte.
+fn same_bytes(a: &[Run], b: &[Run]) -> bool {
+    let digests =
+        |runs: &[Run]| -> Vec<String> { runs.iter().map(|r| r.proof_sha256.clone()).collect() };
+    digests(a) == digests(b)
 }
 
 fn peak(runs: &[Run]) -> u64 {
@@ -128,11 +139,7 @@ impl Rival {
             peak_memory_bytes: peak(theirs),
             ratio: prove_ms / of(ours, |r| r.prove_ms),
             ratio_without_grinding: bare / without_grinding(ours),
-            bytes_equal: theirs.len() == ours.len()
-                && theirs
-                    .iter()
-                    .zip(ours)
-                    .all(|(a, b)| a.proof_sha256 == b.proof_sha256),
+            bytes_equal: same_bytes(theirs, ours),
             verified: theirs.iter().all(|r| r.verified),
         }
     }
@@ -147,6 +154,8 @@ pub(super) struct Subject<'a> {
     pub(super) planned_device_memory: Option<u64>,
     pub(super) threads: usize,
     pub(super) alternated: bool,
+    /// The runs of the bench's first device, if this is another.
+    pub(super) first_device: Option<&'a [Run]>,
     pub(super) warnings: &'a [String],
 }
 
@@ -195,6 +204,8 @@ impl Row {
             alternated: subject.alternated,
             work,
             p3,
+            proof_sha256: ours.iter().map(|r| r.proof_sha256.clone()).collect(),
+            bytes_equal_first_device: subject.first_device.map(|first| same_bytes(first, ours)),
             warnings: subject.warnings.to_vec(),
         }
     }
@@ -213,6 +224,9 @@ impl Row {
         let mut failures = Vec::new();
         if !self.verified {
             failures.push(format!("{name}: a proof does not verify"));
+        }
+        if self.bytes_equal_first_device == Some(false) {
+            failures.push(format!("{name}: bytes differ from the first device's"));
         }
         for rival in &self.p3 {
             if !rival.verified {
@@ -268,6 +282,7 @@ pub(super) mod tests {
             planned_device_memory: None,
             threads: 2,
             alternated: true,
+            first_device: None,
             warnings: &[],
         };
         let ours = [

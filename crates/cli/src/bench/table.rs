@@ -150,6 +150,11 @@ pub(super) fn line(row: &Row) -> String {
         let equal = row.p3.iter().all(|r| r.bytes_equal);
         out.push_str(if equal { " | equal" } else { " | DIFFER" });
     }
+    match row.bytes_equal_first_device {
+        Some(true) => out.push_str(" | same bytes"),
+        Some(false) => out.push_str(" | BYTES DIFFER"),
+        None => {}
+    }
     if let (Some(peak), Some(planned)) = (
         row.peak_device_memory_bytes,
         row.planned_device_memory_bytes,

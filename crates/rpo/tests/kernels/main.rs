@@ -4,6 +4,7 @@
 #![deny(unsafe_code)]
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[cfg(feature = "wgpu")]
 mod conformance;
 #[cfg(unix)]
 mod host;

@@ -25,8 +25,9 @@ pub(crate) fn grind(variant: Variant, state: [F; WIDTH], slot: usize, bits: usiz
     }
     let mask = ((1_u64 << bits) - 1) as u32;
     let threads = rayon::current_num_threads();
-    // A window is a small part of the expected search, and long enough to be worth a task.
-    let window = (1_u32 << bits.min(24).saturating_sub(3)).clamp(256, 1 << 14);
+    // What the other threads still search when one has found is lost: a window is short against the
+    // expected search, and long against the atomic addition that hands it out.
+    let window = (1_u32 << bits.min(24).saturating_sub(6)).clamp(256, 1 << 10);
     let windows = F::ORDER_U32.div_ceil(window);
     let mut first = state;
     first[slot] = F::ZERO;

@@ -1,9 +1,6 @@
 //! `verify` never trusts the file's own claims in silence; `export` lets anyone check.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, fieldspar, head};
+use crate::common::{Folder, fieldspar, head};
 use serde_json::Value;
 
 const WEAK: [&str; 4] = ["--security-level", "80", "--extension", "4"];

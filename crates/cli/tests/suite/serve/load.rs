@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use fieldspar_ceremony::rules::v2::Operation;
 use serde_json::Value;
 
+use super::daemon::{Daemon, Http, begin, body_of, message, new_store};
 use crate::common::Folder;
-use crate::daemon::{Daemon, Http, begin, body_of, message, new_store};
 
 /// What a client is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,7 +233,7 @@ fn soak_ceremony_load_on_loopback() {
         "--root",
         &state,
     ];
-    crate::fieldspar(&replay).exits(0);
+    super::fieldspar(&replay).exits(0);
 }
 
 /// Who comes when all places are taken is told to come again, and the others go on.

@@ -1,9 +1,6 @@
 //! Every verb, for people and as JSON.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, fieldspar, finish, has, head};
+use crate::common::{Folder, fieldspar, finish, has, head};
 
 const PARAMETERS: [&str; 7] = [
     "n",

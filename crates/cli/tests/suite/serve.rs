@@ -1,22 +1,15 @@
 //! The daemon, run as a user runs it.
-#![forbid(unsafe_code)]
-#![allow(clippy::unwrap_used)]
 
-mod common;
-#[path = "serve/daemon.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod daemon;
-#[path = "serve/kill.rs"]
 mod kill;
-#[path = "serve/load.rs"]
 mod load;
-#[path = "serve/party.rs"]
 mod party;
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use common::{Folder, fieldspar};
+use crate::common::{Folder, fieldspar};
 use daemon::{Daemon, begin, body_of, message, new_store, operate};
 use fieldspar_ceremony::hex;
 use fieldspar_ceremony::rules::v2::{Body, Operation, scenario};

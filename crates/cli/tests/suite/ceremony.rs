@@ -1,11 +1,8 @@
 //! The ceremony verbs, run as a user runs them.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::path::Path;
 
-use common::{fieldspar, head};
+use crate::common::{fieldspar, head};
 use serde_json::Value;
 
 fn vector(name: &str) -> String {

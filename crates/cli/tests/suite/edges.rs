@@ -1,12 +1,9 @@
 //! What a careless or hostile command line must not do.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::fs::{self, File};
 use std::time::{Duration, Instant};
 
-use common::{Folder, Run, command, fieldspar, finish};
+use crate::common::{Folder, Run, command, fieldspar, finish};
 
 /// One row.
 const ROW: [&str; 10] = [

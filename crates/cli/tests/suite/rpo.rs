@@ -1,9 +1,6 @@
 //! The verbs of `rpo`, run as a user runs them.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, fieldspar, head};
+use crate::common::{Folder, fieldspar, head};
 use fieldspar_rpo::{Digest, MODULUS, Sponge, reference};
 use serde_json::Value;
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 use fieldspar_ceremony::rules::v2::{Answer, Operation};
 use fieldspar_ceremony::store::{FileDisk, Reply, Store, replay};
 
+use super::daemon::{Daemon, Http, begin, body_of, message, new_store};
 use crate::common::{self, Folder};
-use crate::daemon::{Daemon, Http, begin, body_of, message, new_store};
 
 /// Clients that send at the same time.
 const CLIENTS: u64 = 4;

@@ -1,5 +1,4 @@
 //! `msm` through the real binary.
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 use std::process::{Command, Output};

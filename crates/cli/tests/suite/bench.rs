@@ -1,5 +1,4 @@
 //! `whir bench` through the real binary.
-#![allow(clippy::unwrap_used)]
 
 use std::process::{Command, Output};
 

@@ -6,8 +6,8 @@ use ed25519_dalek::SigningKey;
 use fieldspar_ceremony::rules::v2::{Body, Contribution, Kind, Suite};
 use serde_json::Value;
 
+use super::daemon::Daemon;
 use crate::common::{Folder, command, fieldspar};
-use crate::daemon::Daemon;
 
 fn ceremony(words: &[&str]) -> Value {
     let run = fieldspar(&[&["ceremony"], words, &["--json", "-q"]].concat());

@@ -1,9 +1,6 @@
 //! What went wrong decides the exit code, and `--json` puts one object on stderr.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, fieldspar, finish, has_gpu};
+use crate::common::{Folder, fieldspar, finish, has_gpu};
 
 #[test]
 fn two_for_the_command_line() {

@@ -1,11 +1,8 @@
 //! Inputs, proof files, and what is left after a kill.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{Folder, fieldspar};
+use crate::common::{Folder, fieldspar};
 
 #[test]
 fn bytes_of_an_odd_length() {

@@ -41,7 +41,7 @@ fn operations_are_replayed_line_by_line() {
 
 #[test]
 fn another_result_than_expected_is_a_no() {
-    let folder = common::Folder::new();
+    let folder = crate::common::Folder::new();
     let text = std::fs::read_to_string(vector("empty.jsonl")).unwrap();
     let path = folder.name("wrong.jsonl");
     std::fs::write(&path, text.replace("\"active\":0", "\"active\":1")).unwrap();
@@ -114,7 +114,7 @@ fn text(value: &Value) -> String {
 
 #[test]
 fn a_record_from_its_beginning_to_a_proof() {
-    let folder = common::Folder::new();
+    let folder = crate::common::Folder::new();
     let store = folder.name("record");
     let operator_key = folder.name("operator.key");
     let operator = text(&ceremony(&format!("key {operator_key}"), 0)["public_key"]);
@@ -279,7 +279,7 @@ fn frost_record(folder: &str, liar: Option<usize>) -> String {
 
 #[test]
 fn a_transcript_is_verified_and_the_culprit_is_named() {
-    let folder = common::Folder::new();
+    let folder = crate::common::Folder::new();
     let (good, bad) = (folder.name("good"), folder.name("bad"));
     let group = frost_record(&good, None);
     let run = fieldspar(&["ceremony", "verify-transcript", &good, "--json"]);

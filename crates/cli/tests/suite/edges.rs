@@ -102,10 +102,12 @@ fn a_child_ends_with_its_parent() {
     let of_parent = format!("PPid:\t{}\n", parent.id());
     let patient = Instant::now() + Duration::from_secs(60);
     let child = loop {
-        let found = common::list("/proc".as_ref()).into_iter().find_map(|name| {
-            let pid = name.parse().ok()?;
-            status(pid).contains(&of_parent).then_some(pid)
-        });
+        let found = crate::common::list("/proc".as_ref())
+            .into_iter()
+            .find_map(|name| {
+                let pid = name.parse().ok()?;
+                status(pid).contains(&of_parent).then_some(pid)
+            });
         match found {
             Some(child) => break child,
             None => assert!(Instant::now() < patient, "no child was started"),

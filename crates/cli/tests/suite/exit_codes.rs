@@ -139,7 +139,7 @@ fn four_for_a_device_that_cannot_be_had() {
 #[test]
 fn the_flag_goes_before_the_environment() {
     let run = |flag: &[&str], variable: &str| {
-        let mut command = common::command();
+        let mut command = crate::common::command();
         command.env("FIELDSPAR_DEVICE", variable);
         finish(
             command
@@ -162,7 +162,7 @@ fn the_flag_goes_before_the_environment() {
     );
     run(&[], "").exits(0);
     // The list helps who set it.
-    let mut command = common::command();
+    let mut command = crate::common::command();
     command
         .env("FIELDSPAR_DEVICE", "wgpu:no such adapter")
         .args(["devices", "--json"]);
@@ -211,7 +211,7 @@ fn five_for_memory_with_need_and_have() {
         assert_eq!(error["have"], 1 << 20);
         assert!(error["need"].as_u64().unwrap() > 1 << 20);
     }
-    let mut command = common::command();
+    let mut command = crate::common::command();
     command
         .env("FIELDSPAR_MAX_MEMORY", "2M")
         .args(["whir", "demo", "--json"]);
@@ -226,7 +226,7 @@ fn five_for_memory_with_need_and_have() {
 fn six_for_a_device_that_differs() {
     // Only builds with debug assertions can be told to differ.
     if cfg!(debug_assertions) {
-        let mut command = common::command();
+        let mut command = crate::common::command();
         command
             .env("FIELDSPAR_TEST_FAULT", "1")
             .args(["selftest", "--json"]);
@@ -244,7 +244,7 @@ fn a_closed_pipe_is_no_failure() {
         &["--help"],
         &["devices", "--json"],
     ] {
-        let mut child = common::command()
+        let mut child = crate::common::command()
             .args(args)
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped())
@@ -264,6 +264,10 @@ fn a_full_disk_is_a_failure() {
         .write(true)
         .open("/dev/full")
         .unwrap();
-    let status = common::command().arg("man").stdout(full).status().unwrap();
+    let status = crate::common::command()
+        .arg("man")
+        .stdout(full)
+        .status()
+        .unwrap();
     assert_eq!(status.code(), Some(3));
 }

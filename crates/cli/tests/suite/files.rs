@@ -166,7 +166,7 @@ fn soak_kill() {
     let input = folder.words("input", 1 << 14);
     let output = folder.name("out.fsp");
     let start = || {
-        common::command()
+        crate::common::command()
             .args(["whir", "prove", &input, "-o", &output])
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())

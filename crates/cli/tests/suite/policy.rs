@@ -155,7 +155,7 @@ fn an_export_is_checked_by_plonky3_alone() {
             .json();
         head(&json, "whir export");
         assert_eq!(json["files"].as_array().unwrap().len(), 3);
-        let files = common::list(target.as_ref());
+        let files = crate::common::list(target.as_ref());
         assert_eq!(
             files,
             ["commitment.postcard", "proof.postcard", "statement.json"]

@@ -233,7 +233,7 @@ fn plan() {
 
 #[test]
 fn a_gpu_agrees_and_keeps_to_its_plan() {
-    if !common::has_gpu() {
+    if !crate::common::has_gpu() {
         eprintln!("no GPU");
         return;
     }
@@ -254,20 +254,20 @@ fn a_gpu_agrees_and_keeps_to_its_plan() {
 
 #[test]
 fn the_first_use_of_a_gpu_leaves_a_mark_where_it_can() {
-    if !common::has_gpu() {
+    if !crate::common::has_gpu() {
         eprintln!("no GPU");
         return;
     }
     let folder = Folder::new();
     let run = |cache: &str| {
-        let mut command = common::command();
+        let mut command = crate::common::command();
         command.env("XDG_CACHE_HOME", cache);
         let args = ["whir", "demo", "--n", "8", "--device", "cuda"];
         finish(command.args(args)).exits(0)
     };
     for _ in 0..2 {
         run(&folder.name("cache"));
-        let marks = common::list(&folder.path("cache/fieldspar"));
+        let marks = crate::common::list(&folder.path("cache/fieldspar"));
         assert!(marks.len() == 1 && marks[0].starts_with("selftest-"));
     }
     run(&folder.write("a file", b""));
@@ -381,7 +381,7 @@ fn version_and_help() {
 #[test]
 fn threads_come_from_the_flag_then_from_the_environment() {
     let threads = |flag: &[&str], variable: Option<&str>| {
-        let mut command = common::command();
+        let mut command = crate::common::command();
         command.args(["devices", "--json"]).args(flag);
         if let Some(value) = variable {
             command.env("RAYON_NUM_THREADS", value);

@@ -233,7 +233,7 @@ fn soak_ceremony_load_on_loopback() {
         "--root",
         &state,
     ];
-    super::fieldspar(&replay).exits(0);
+    crate::common::fieldspar(&replay).exits(0);
 }
 
 /// Who comes when all places are taken is told to come again, and the others go on.

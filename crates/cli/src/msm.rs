@@ -3,6 +3,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod generate;
+mod html;
 mod rival;
 pub(crate) mod run;
 

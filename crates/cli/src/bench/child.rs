@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use std::{fs, io, process, thread};
+use std::{io, process, thread};
 
 use fieldspar_device::cuda::Pinned;
 use fieldspar_whir::cpu::CpuEngine;
@@ -25,6 +25,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::memory::{peak, reset_peak};
 use super::protocol::{Answer, Request, Run, Task};
 use crate::engine::{AnyEngine, Prover};
 
@@ -167,22 +168,6 @@ fn ms(time: Duration) -> f64 {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-/// Starts a new peak, so that a run is not charged for what an earlier one held.
-fn reset_peak() {
-    // Where the kernel does not offer it the peak stays that of the whole process.
-    let _ = fs::write("/proc/self/clear_refs", "5");
-}
-
-/// VmHWM in bytes, 0 where it is not known.
-fn peak() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok())
-        .map_or(0, |kib| kib * 1024)
 }
 
 /// What is kept from request to request.

@@ -23,7 +23,7 @@ pub(crate) fn escape(text: &str) -> String {
 
 /// A logarithmic axis from `low` to `high` over the pixels `from..to`.
 #[derive(Clone, Copy)]
-pub(super) struct LogAxis {
+pub(crate) struct LogAxis {
     low: f64,
     high: f64,
     from: f64,
@@ -31,7 +31,7 @@ pub(super) struct LogAxis {
 }
 
 impl LogAxis {
-    pub(super) fn new(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
+    pub(crate) fn new(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         let positive = values.into_iter().filter(|v| v.is_finite() && *v > 0.0);
         let (low, high) = positive.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), v| {
             (low.min(v), high.max(v))
@@ -46,7 +46,7 @@ impl LogAxis {
         }
     }
 
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let share = (value / self.low).ln() / (self.high / self.low).ln();
         self.from + share * (self.to - self.from)
     }
@@ -73,7 +73,7 @@ impl LogAxis {
 }
 
 /// 1500000 as `1.5M`.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let (scaled, unit) = match value {
         v if v >= 1e9 => (v / 1e9, "G"),
         v if v >= 1e6 => (v / 1e6, "M"),
@@ -94,15 +94,15 @@ pub(super) fn short(value: f64) -> String {
 }
 
 /// One line of a chart.
-pub(super) struct Series {
-    pub(super) name: String,
-    pub(super) class: String,
+pub(crate) struct Series {
+    pub(crate) name: String,
+    pub(crate) class: String,
     /// n and milliseconds.
-    pub(super) points: Vec<(usize, f64)>,
+    pub(crate) points: Vec<(usize, f64)>,
 }
 
 /// Time against n, one panel.
-pub(super) fn time_panel(
+pub(crate) fn time_panel(
     title: &str,
     ns: (usize, usize),
     all: &[f64],
@@ -164,14 +164,14 @@ pub(super) fn time_panel(
 }
 
 /// One bar of shares.
-pub(super) struct Stack {
-    pub(super) name: String,
+pub(crate) struct Stack {
+    pub(crate) name: String,
     /// Phase, class, milliseconds.
-    pub(super) parts: Vec<(String, String, f64)>,
+    pub(crate) parts: Vec<(String, String, f64)>,
 }
 
 /// Bars that each fill the width, with the sum beside them.
-pub(super) fn stacks(bars: &[Stack]) -> String {
+pub(crate) fn stacks(bars: &[Stack]) -> String {
     const W: f64 = 960.0;
     const STEP: f64 = 22.0;
     let (left, right) = (190.0, W - 80.0);
@@ -213,19 +213,19 @@ pub(super) fn stacks(bars: &[Stack]) -> String {
 }
 
 /// One mark under the roof.
-pub(super) struct Mark {
-    pub(super) name: String,
-    pub(super) class: String,
+pub(crate) struct Mark {
+    pub(crate) name: String,
+    pub(crate) class: String,
     /// Permutations per byte.
-    pub(super) intensity: f64,
+    pub(crate) intensity: f64,
     /// Permutations per second.
-    pub(super) speed: f64,
+    pub(crate) speed: f64,
     /// Written beside it.
-    pub(super) label: Option<String>,
+    pub(crate) label: Option<String>,
 }
 
 /// Permutations per second against permutations per byte, under both roofs.
-pub(super) fn roofline(peak: f64, bandwidth: f64, marks: &[Mark]) -> String {
+pub(crate) fn roofline(peak: f64, bandwidth: f64, marks: &[Mark]) -> String {
     const W: f64 = 960.0;
     const H: f64 = 380.0;
     let ridge = peak / bandwidth;

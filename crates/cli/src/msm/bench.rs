@@ -14,13 +14,16 @@ use fieldspar_msm::files::{Encoding, encode};
 use fieldspar_msm::{Bases, Engine, Plan, Trusted, inputs, msm, plan};
 use serde_json::{Map, Value, json};
 
+use super::html::page;
 use super::rival::{self, Rival};
 use super::run::hex;
 use super::{CurveName, Skew, engine, on_curve};
+use crate::bench::memory::{peak, reset_peak};
 use crate::bench::stats::median;
 use crate::context::{Context, Outcome};
 use crate::failure::{Failure, Kind};
 use crate::json::fields;
+use crate::whir::output;
 
 /// Whom to measure against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -51,6 +54,12 @@ pub(crate) struct MsmBenchArgs {
     /// Timed runs a row; figures are medians
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
+    /// Write a report that opens offline to this file, `-` for standard output
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Replace that file if it exists
+    #[arg(long)]
+    force: bool,
     /// Same seed, same inputs
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -87,6 +96,9 @@ struct Place {
 }
 
 pub(crate) fn run(args: &MsmBenchArgs, context: &Context) -> Result<Outcome, Failure> {
+    if let Some(path) = &args.html {
+        output::check(path, args.force)?;
+    }
     let engine = engine(context)?;
     let (mut rows, mut text) = (Vec::new(), String::new());
     for &curve in &args.curve {
@@ -98,6 +110,10 @@ pub(crate) fn run(args: &MsmBenchArgs, context: &Context) -> Result<Outcome, Fai
                 rows.push(row);
             }
         }
+    }
+    if let Some(path) = &args.html {
+        let page = page(&rows, args.runs, context.threads());
+        output::write(path, page.as_bytes(), args.force)?;
     }
     let mut outcome = Outcome::new(text, fields(json!({ "rows": rows })));
     outcome.device = Some(engine.info());
@@ -162,6 +178,7 @@ fn row<C: Curve<N>, const N: usize>(
     let mut theirs = vec![Vec::new(); rivals.len()];
     let mut equal = true;
     let mut ours = Vec::new();
+    reset_peak();
     // The first round of all warms up.
     for round in 0..=args.runs {
         let ms = own()?;
@@ -222,7 +239,8 @@ fn finish(
         "ms": ms,
         "runs_ms": ours,
         "muls_per_s": plan.multiplications() / (ms / 1e3),
-        "peak_memory_bytes": Value::Null,
+        // Points and scalars of the bench are in it.
+        "peak_memory_bytes": peak(),
         "equal": equal,
         "window": {
             "bits": plan.width,

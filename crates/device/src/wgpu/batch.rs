@@ -226,7 +226,17 @@ impl<'a> Batch<'a> {
     ///
     /// [`Error::KernelFailed`] with a [`Fault`], [`Error::OutOfMemory`] or [`Error::Unsupported`] for
     /// what is read at once. Nothing was read then.
-    pub fn run(mut self) -> Result<Reads, Error> {
+    pub fn run(self) -> Result<Reads, Error> {
+        self.start()?.wait()
+    }
+
+    /// Submits everything; [`Pending::wait`] gives what is read. Work that nothing is read of need not
+    /// be waited for: what is submitted later sees it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::run`] that come before the wait.
+    pub fn start(mut self) -> Result<Pending, Error> {
         let gpu = self.gpu;
         let inner = &gpu.0;
         let op = self.op;
@@ -264,16 +274,48 @@ impl<'a> Batch<'a> {
             }
             Some(staging)
         };
-        let submission = open.submit()?;
+        Ok(Pending {
+            submission: open.submit()?,
+            gpu: gpu.clone(),
+            op,
+            staging,
+            reads: self.reads.iter().map(|(_, _, bytes)| *bytes).collect(),
+        })
+    }
+}
+
+/// Work that was submitted.
+#[derive(Debug)]
+pub struct Pending {
+    gpu: Wgpu,
+    op: &'static str,
+    submission: Option<SubmissionIndex>,
+    staging: Option<Buffer>,
+    /// Bytes of each read.
+    reads: Vec<u64>,
+}
+
+impl Pending {
+    /// Waits for all of it, once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KernelFailed`] with a [`Fault`]. Nothing was read then.
+    pub fn wait(self) -> Result<Reads, Error> {
         let reads = Reads {
             parts: vec![Vec::new(); self.reads.len()],
-            op,
-            device: gpu.spec().to_owned(),
+            op: self.op,
+            device: self.gpu.spec().to_owned(),
         };
-        match (staging, submission) {
+        match (&self.staging, &self.submission) {
             (_, None) => Ok(reads),
-            (None, Some(submission)) => inner.wait(op, submission).map(|()| reads),
-            (Some(staging), Some(submission)) => self.collect(&staging, submission, reads),
+            (None, Some(submission)) => {
+                let waited = self.gpu.0.wait(self.op, submission.clone());
+                waited.map(|()| reads)
+            }
+            (Some(staging), Some(submission)) => {
+                self.collect(staging, submission.clone(), reads)
+            }
         }
     }
 
@@ -301,7 +343,7 @@ impl<'a> Batch<'a> {
         let view = inner.checked(op, || staging.raw.get_mapped_range(..))?;
         let view = view.map_err(|_| inner.failed(op, Fault::Unreadable))?;
         let mut at = 0;
-        for (part, (_, _, bytes)) in reads.parts.iter_mut().zip(&self.reads) {
+        for (part, bytes) in reads.parts.iter_mut().zip(&self.reads) {
             let bytes = *bytes as usize;
             let piece = view
                 .get(at..at + bytes)

@@ -48,7 +48,10 @@ const fn rounded(bytes: u64) -> u64 {
 
 impl Buffer {
     pub(super) fn new(gpu: &Wgpu, op: &'static str, bytes: u64) -> Result<Self, Error> {
-        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+        let usage = BufferUsages::STORAGE
+            | BufferUsages::UNIFORM
+            | BufferUsages::COPY_SRC
+            | BufferUsages::COPY_DST;
         Self::with_usage(gpu, op, bytes, usage)
     }
 

@@ -16,6 +16,11 @@ fn ext_of(x: u32) -> Ext { return Ext(array<u32, 4>(x, 0u, 0u, 0u)); }
 
 fn ext_one() -> Ext { return ext_of(ONE); }
 
+// The fifth coefficient is none: what kernels of both degrees are written with.
+fn ext_make(a: u32, b: u32, c: u32, d: u32, e: u32) -> Ext { return Ext(array<u32, 4>(a, b, c, d)); }
+
+fn ext_fifth(x: Ext) -> u32 { return 0u; }
+
 fn ext_add(a: Ext, b: Ext) -> Ext {
     return Ext(array<u32, 4>(
         add(a.c[0], b.c[0]),

@@ -14,6 +14,12 @@ fn ext_of(x: u32) -> Ext { return Ext(array<u32, 5>(x, 0u, 0u, 0u, 0u)); }
 
 fn ext_one() -> Ext { return ext_of(ONE); }
 
+fn ext_make(a: u32, b: u32, c: u32, d: u32, e: u32) -> Ext {
+    return Ext(array<u32, 5>(a, b, c, d, e));
+}
+
+fn ext_fifth(x: Ext) -> u32 { return x.c[4]; }
+
 fn ext_add(a: Ext, b: Ext) -> Ext {
     return Ext(array<u32, 5>(
         add(a.c[0], b.c[0]),

@@ -14,30 +14,30 @@ use crate::field::Extension;
 const THREADS: usize = 256;
 const BLOCK: (u32, u32, u32) = (THREADS as u32, 1, 1);
 /// Blocks that fill the largest chips.
-pub(crate) const FILL: usize = 1024;
+pub(super) const FILL: usize = 1024;
 /// Most values of the high bits that a block walks over, as in `eq.cuh`.
-pub(crate) const OUTER: usize = 128;
+pub(super) const OUTER: usize = 128;
 /// Coordinates that a kernel's argument holds.
 const MAX_COORDINATES: usize = 32;
 /// Words of a point as a kernel's argument.
-pub(crate) const POINT: usize = 2 + 5 + 5 * MAX_COORDINATES;
+pub(super) const POINT: usize = 2 + 5 + 5 * MAX_COORDINATES;
 
 /// How the bits of an index are split between a thread and its walk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Split {
-    pub(crate) inner_bits: usize,
-    pub(crate) outer_bits: usize,
+pub(super) struct Split {
+    pub(super) inner_bits: usize,
+    pub(super) outer_bits: usize,
     /// Values of the high bits that a block walks over.
-    pub(crate) per_block: usize,
+    pub(super) per_block: usize,
     /// Blocks along the walk.
-    pub(crate) splits: usize,
+    pub(super) splits: usize,
     /// Blocks for all values of the low bits.
-    pub(crate) tiles: usize,
+    pub(super) tiles: usize,
 }
 
 impl Split {
     /// `width` neighbours share each value of the low bits; the work is done `parts` times.
-    pub(crate) fn new(bits: usize, width: usize, parts: usize) -> Self {
+    pub(super) fn new(bits: usize, width: usize, parts: usize) -> Self {
         let fewest = (THREADS / width.min(THREADS)).ilog2() as usize;
         let inner_bits = bits.min(bits.div_ceil(2).max(fewest));
         let outer_bits = bits - inner_bits;
@@ -55,7 +55,7 @@ impl Split {
     }
 
     /// `scale * eq(point, .)` as a kernel's argument.
-    pub(crate) fn point<EF: Extension>(&self, point: &[EF], scale: EF) -> [u32; POINT] {
+    pub(super) fn point<EF: Extension>(&self, point: &[EF], scale: EF) -> [u32; POINT] {
         let mut packed = [0; POINT];
         packed[0] = self.outer_bits as u32;
         packed[1] = self.inner_bits as u32;
@@ -70,13 +70,13 @@ impl Split {
 
 /// Where a weight over the hi-index lies: `offset + (y << log_stride)`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
-    pub(crate) offset: usize,
-    pub(crate) log_stride: usize,
+pub(super) struct Span {
+    pub(super) offset: usize,
+    pub(super) log_stride: usize,
 }
 
 impl Span {
-    pub(crate) fn of<EF>(weight: &HiWeight<EF>) -> Self {
+    pub(super) fn of<EF>(weight: &HiWeight<EF>) -> Self {
         let number = |bits: &[bool]| bits.iter().fold(0, |a, &b| a << 1 | usize::from(b));
         let log_stride = weight.trailing.len();
         let middle = weight.point.len() + log_stride;

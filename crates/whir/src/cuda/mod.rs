@@ -9,7 +9,7 @@
 
 mod encode;
 mod engine;
-pub(crate) mod eval;
+mod eval;
 mod kernels;
 pub mod measure;
 mod open;

@@ -9,7 +9,7 @@ use p3_field::{Field, PrimeCharacteristicRing, TwoAdicField};
 
 use super::engine::Core;
 use super::texts::{MAX_PIECES, Module};
-use crate::cuda::words::words;
+use super::words::words;
 use crate::field::F;
 
 /// Invocations of a workgroup.

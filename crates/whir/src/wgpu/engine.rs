@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use fieldspar_device::Error as DeviceError;
-use fieldspar_device::wgpu::{Arithmetic, Buffer, Kernel, Wgpu};
+use fieldspar_device::wgpu::{Arithmetic, Batch, Buffer, Kernel, Pending, Wgpu};
 use p3_baby_bear::{
     BABYBEAR_POSEIDON2_RC_16_EXTERNAL_FINAL, BABYBEAR_POSEIDON2_RC_16_EXTERNAL_INITIAL,
     BABYBEAR_POSEIDON2_RC_16_INTERNAL,
@@ -15,24 +15,19 @@ use p3_multilinear_util::point::Point;
 use p3_sumcheck::strategy::VariableOrder;
 
 use super::encode::{Code, Message, Roots, encode};
-use super::eval::{evaluate, partial_evaluations};
+use super::eval::{Folded, evaluate, partial_evaluations};
+use super::grind::Grinder;
 use super::kernels::Kernels;
 use super::open::open;
-use super::sumcheck::{Asked, Tables};
+use super::sumcheck::{AskedMessage, Tables};
 use super::texts::Module;
 use super::tree::Tree;
 use super::weights;
-use crate::cuda::words::{base, extension, word, words};
+use super::words::{base, extension, word, words};
 use crate::driver::Error;
 use crate::engine::{CodeShape, Engine, GrindTask, HiWeight, Later, Opened, OpenedRows};
 use crate::field::{Commitment, Extension, F};
 use crate::profile::Profile;
-
-/// Invocations of a workgroup of the proof of work.
-const GRIND_THREADS: u64 = 64;
-/// Witnesses of a wave, as log2: for few bits, and at most.
-const SHORT_WAVE: usize = 12;
-const LONG_WAVE: usize = 24;
 
 /// WHIR on one adapter.
 ///
@@ -44,6 +39,7 @@ pub struct WgpuEngine(Arc<Core>);
 pub(super) struct Core {
     pub(super) gpu: Wgpu,
     kernels: Kernels,
+    grinder: Grinder,
     pub(super) roots: Roots,
     /// Round constants of the permutation.
     pub(super) constants: Buffer,
@@ -100,7 +96,7 @@ pub struct WgpuSumcheck<EF> {
     order: VariableOrder,
     tables: Tables,
     /// The next message, where it is under way.
-    asked: Option<Asked>,
+    asked: Option<(Pending, AskedMessage<EF>)>,
     field: PhantomData<EF>,
 }
 
@@ -139,6 +135,7 @@ impl WgpuEngine {
         Ok(Self(Arc::new(Core {
             gpu: gpu.clone(),
             kernels: Kernels::new(arithmetic),
+            grinder: Grinder::new(),
             roots: Roots::new(gpu)?,
             constants: gpu.upload("whir constants", constants.as_flattened())?,
             binding: limits
@@ -175,6 +172,18 @@ impl WgpuEngine {
 
     pub(super) fn core(&self) -> &Core {
         &self.0
+    }
+
+    /// Adds the next message to a batch, and submits it.
+    fn ask<EF: Extension>(
+        &self,
+        mut batch: Batch<'_>,
+        tables: &Tables,
+        order: VariableOrder,
+    ) -> Result<(Pending, AskedMessage<EF>), DeviceError> {
+        let core = self.core();
+        let asked = tables.message(&core.gpu, &mut batch, &core.kernels, order)?;
+        Ok((batch.start()?, asked))
     }
 
     /// Encodes and hashes a message of 2^`variables` elements of `degree` words; `meanwhile` is the
@@ -264,14 +273,16 @@ impl<EF: Extension> Engine<EF> for WgpuEngine {
         fold: usize,
         weights: &[HiWeight<EF>],
     ) -> Result<Vec<Vec<EF>>, Error> {
-        let polynomial = (&*polynomial.values, polynomial.variables);
-        Ok(partial_evaluations(
-            self.core(),
-            polynomial,
+        let core = self.core();
+        let folded = Folded {
+            polynomial: &polynomial.values,
+            n: polynomial.variables,
             order,
             fold,
-            weights,
-        )?)
+        };
+        let mut batch = core.gpu.batch("whir evaluate");
+        let asked = partial_evaluations(&core.gpu, &mut batch, &core.kernels, folded, weights)?;
+        Ok(asked.finish(&batch.run()?)?)
     }
 
     fn begin(
@@ -285,8 +296,10 @@ impl<EF: Extension> Engine<EF> for WgpuEngine {
         let core = self.core();
         let mut batch = core.gpu.batch("whir begin");
         let polynomial = (&*polynomial.values, polynomial.variables);
-        let tables = Tables::fold_base(core, &mut batch, polynomial, order, fold, lo_weights)?;
-        weights::begin(core, &mut batch, &tables, weights)?;
+        debug_assert_eq!(lo_weights.len(), 1 << fold, "a factor for each value of lo");
+        let (gpu, kernels) = (&core.gpu, &core.kernels);
+        let tables = Tables::fold_base(gpu, &mut batch, kernels, polynomial, order, lo_weights)?;
+        weights::begin(gpu, &mut batch, kernels, &tables, weights)?;
         batch.start()?;
         Ok(WgpuSumcheck {
             order,
@@ -315,11 +328,11 @@ impl<EF: Extension> Engine<EF> for WgpuEngine {
     }
 
     fn evaluate(&self, sumcheck: &WgpuSumcheck<EF>, point: &Point<EF>) -> Result<EF, Error> {
-        Ok(evaluate(
-            self.core(),
-            &sumcheck.tables.f,
-            point.as_slice(),
-        )?)
+        let core = self.core();
+        let (gpu, kernels, point) = (&core.gpu, &core.kernels, point.as_slice());
+        let mut batch = gpu.batch("whir evaluate");
+        let asked = evaluate(gpu, &mut batch, kernels, &sumcheck.tables, point)?;
+        Ok(asked.finish(&batch.run()?)?)
     }
 
     fn accumulate(
@@ -329,48 +342,54 @@ impl<EF: Extension> Engine<EF> for WgpuEngine {
         select: &[(EF, F)],
     ) -> Result<(), Error> {
         let core = self.core();
+        let (gpu, kernels) = (&core.gpu, &core.kernels);
         let tables = &sumcheck.tables;
         // a message of other weights holds no more
         sumcheck.asked = None;
-        let mut batch = core.gpu.batch("whir accumulate");
+        let mut batch = gpu.batch("whir accumulate");
         let eq: Vec<_> = eq.iter().map(|(c, point)| (*c, point.as_slice())).collect();
-        weights::add_eq(core, &mut batch, tables, &eq)?;
-        weights::add_select(core, &mut batch, tables, select)?;
+        weights::add_eq(gpu, &mut batch, kernels, tables, &eq)?;
+        weights::add_select(gpu, &mut batch, kernels, tables, select)?;
         // the host has the transcript to see to before it needs the message
         if tables.bits == 0 {
             batch.start()?;
         } else {
-            sumcheck.asked = Some(tables.ask::<EF>(core, batch, sumcheck.order)?);
+            sumcheck.asked = Some(self.ask(batch, tables, sumcheck.order)?);
         }
         Ok(())
     }
 
     fn message(&self, sumcheck: &mut WgpuSumcheck<EF>) -> Result<[EF; 2], Error> {
-        let core = self.core();
-        let asked = match sumcheck.asked.take() {
+        let (pending, asked) = match sumcheck.asked.take() {
             Some(asked) => asked,
             None => {
-                let batch = core.gpu.batch("whir message");
-                sumcheck.tables.ask::<EF>(core, batch, sumcheck.order)?
+                let batch = self.core().gpu.batch("whir message");
+                self.ask(batch, &sumcheck.tables, sumcheck.order)?
             }
         };
-        Ok(asked.wait()?)
+        Ok(asked.finish(&pending.wait()?)?)
     }
 
     fn fold(&self, sumcheck: &mut WgpuSumcheck<EF>, r: EF, more: bool) -> Result<(), Error> {
-        let (core, order) = (self.core(), sumcheck.order);
+        let core = self.core();
+        let (gpu, kernels, order) = (&core.gpu, &core.kernels, sumcheck.order);
         sumcheck.asked = None;
         let tables = &mut sumcheck.tables;
+        let mut batch = gpu.batch("whir fold");
         if more && tables.bits >= 2 {
-            sumcheck.asked = Some(tables.fold_ask(core, order, r)?);
+            let asked = tables.fold_message(gpu, &mut batch, kernels, order, r)?;
+            sumcheck.asked = Some((batch.start()?, asked));
         } else {
-            tables.fold(core, order, r)?;
+            tables.fold(gpu, &mut batch, kernels, order, r)?;
+            batch.start()?;
         }
         Ok(())
     }
 
     fn values(&self, sumcheck: &WgpuSumcheck<EF>) -> Result<Vec<EF>, Error> {
-        Ok(sumcheck.tables.values(self.core())?)
+        let mut batch = self.core().gpu.batch("whir values");
+        let asked = sumcheck.tables.values(&mut batch)?;
+        Ok(asked.finish(&batch.run()?)?)
     }
 
     fn open(&self, codeword: &WgpuCodeword, indices: &[usize]) -> Result<Opened<EF>, Error> {
@@ -401,33 +420,12 @@ impl<EF: Extension> Engine<EF> for WgpuEngine {
     }
 
     fn grind(&self, task: &GrindTask) -> Result<F, Error> {
-        const OP: &str = "whir grind";
         let core = self.core();
-        let kernel = core.kernel(Module::Grind, "grind")?;
-        let start = core.gpu.upload(OP, words(&task.state))?;
-        let best = core.gpu.upload(OP, &[u32::MAX])?;
-        let mask = match task.bits {
-            bits @ 0..32 => (1 << bits) - 1,
-            _ => u32::MAX,
-        };
-        // One wave in a hundred finds nothing; those behind the witness stop at once.
-        let wave = 1_u32 << (task.bits + 2).clamp(SHORT_WAVE, LONG_WAVE);
-        let mut first = 0;
-        while first < F::ORDER_U32 {
-            let count = wave.min(F::ORDER_U32 - first);
-            let mut batch = core.gpu.batch(OP);
-            let bindings = [core.constants.all(), start.all(), best.all()];
-            let params = [first, count, 1, task.slot as u32, mask];
-            let groups = u64::from(count).div_ceil(GRIND_THREADS);
-            batch.dispatch(&kernel, &bindings, &params, groups)?;
-            let read = batch.read(&best, 0..4)?;
-            match batch.run()?.get::<u32>(read)?[..] {
-                [u32::MAX] => first += count,
-                [witness, ..] => return Ok(F::new(witness)),
-                [] => return Err(Error::mismatch(OP, 0)),
-            }
-        }
-        let why = format!("no element of the field gives {} zero bits", task.bits);
-        Err(core.unsupported(OP, why).into())
+        let (gpu, kernels) = (&core.gpu, &core.kernels);
+        let found = core.grinder.search(gpu, kernels, &core.constants, task)?;
+        found.ok_or_else(|| {
+            let why = format!("no element of the field gives {} zero bits", task.bits);
+            core.unsupported("whir grind", why).into()
+        })
     }
 }

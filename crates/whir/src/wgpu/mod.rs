@@ -11,6 +11,7 @@
 mod encode;
 mod engine;
 mod eval;
+mod grind;
 mod kernels;
 mod open;
 pub mod plan;
@@ -19,6 +20,8 @@ mod sumcheck;
 mod texts;
 mod tree;
 mod weights;
+
+use crate::cuda::words;
 
 pub use engine::{WgpuCodeword, WgpuEngine, WgpuPolynomial, WgpuSumcheck};
 pub use texts::{Entry, Module, modules};

@@ -12,7 +12,7 @@ use super::engine::WgpuEngine;
 use super::texts::{Module, modules};
 use crate::cpu::poseidon2::WIDTH;
 use crate::cuda::selftest::{codeword, permutation, permutations, proof_of_work, same_proof};
-use crate::cuda::words::words;
+use super::words::words;
 use crate::field::F;
 use crate::selftest::SelfTestFailure;
 

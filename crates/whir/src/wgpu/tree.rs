@@ -10,7 +10,7 @@ use p3_symmetric::MerkleCap;
 use super::encode::Code;
 use super::engine::Core;
 use super::texts::Module;
-use crate::cuda::words::base;
+use super::words::base;
 use crate::field::{Commitment, Digest};
 
 const OP: &str = "whir merkle";

@@ -131,7 +131,10 @@ pub(crate) fn of_shape(shape: &ProofShape, together: bool) -> MemoryPlan {
     };
     let fold = opening.width.ilog2() as usize;
     let mut bits = n.saturating_sub(fold);
-    plan.phase("encode 0", &held(&mut first.encoding(together).chain([polynomial])));
+    plan.phase(
+        "encode 0",
+        &held(&mut first.encoding(together).chain([polynomial])),
+    );
     let commit = held(&mut first.committed().into_iter().chain([polynomial]));
     plan.phase("merkle 0", &commit);
     let small = plan.buffer("scratch 0", evaluation(degree, bits, fold));

@@ -142,7 +142,10 @@ pub(crate) fn codeword<E: Engine<EF5>>(engine: &E) -> Result<(), SelfTestFailure
     same_root(found, columns, &root)
 }
 
-pub(crate) fn proof_of_work<E: Engine<EF5>>(engine: &E, perm: &Perm) -> Result<(), SelfTestFailure> {
+pub(crate) fn proof_of_work<E: Engine<EF5>>(
+    engine: &E,
+    perm: &Perm,
+) -> Result<(), SelfTestFailure> {
     let task = GrindTask {
         state: pow_state(),
         slot: SLOT,

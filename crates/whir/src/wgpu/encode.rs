@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fieldspar_device::Error;
 use fieldspar_device::wgpu::{Batch, Buffer, Wgpu};
-use p3_field::{Field, PrimeCharacteristicRing, TwoAdicField};
+use p3_field::{PrimeCharacteristicRing, TwoAdicField};
 
 use super::engine::Core;
 use super::texts::{MAX_PIECES, Module};
@@ -133,11 +133,11 @@ pub(super) fn encode(
     // shared by the pieces, which are made one after another
     let spare = match radices.len() {
         1 => None,
-        _ => Some(gpu.buffer(OP, bytes)?),
+        _ => Some(gpu.scratch(OP, bytes)?),
     };
     let mut pieces = Vec::with_capacity(1 << (log_width - log_entries));
     for piece in 0..1_usize << (log_width - log_entries) {
-        let out = gpu.buffer(OP, bytes)?;
+        let out = gpu.scratch(OP, bytes)?;
         let mut source = message.planes;
         let mut done = 0;
         for (i, &k) in radices.iter().enumerate() {
@@ -171,12 +171,7 @@ pub(super) fn encode(
             ];
             batch.dispatch(
                 &kernel,
-                &[
-                    source.all(),
-                    to.all(),
-                    tables.all(),
-                    core.roots.small.all(),
-                ],
+                &[source.all(), to.all(), tables.all(), core.roots.small.all()],
                 &params.map(|x| x as u32),
                 (blocks * planes) as u64,
             )?;

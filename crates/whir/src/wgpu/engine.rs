@@ -78,6 +78,13 @@ pub struct WgpuPolynomial {
     variables: usize,
 }
 
+/// The values of a polynomial in memory of the host.
+#[derive(Debug)]
+pub struct WgpuPinned {
+    values: Buffer,
+    variables: usize,
+}
+
 /// A committed codeword in the adapter's memory, with its tree.
 #[derive(Clone, Debug)]
 pub struct WgpuCodeword(Arc<Committed>);
@@ -170,6 +177,49 @@ impl WgpuEngine {
         self.0.gpu.waits()
     }
 
+    /// The values of a polynomial in memory of the host that the adapter reads by itself, from where
+    /// [`Self::load_pinned`] takes them at the full speed of the bus.
+    ///
+    /// # Errors
+    ///
+    /// The device's.
+    pub fn pin(&self, evaluations: &[F]) -> Result<WgpuPinned, Error> {
+        let found = evaluations.len();
+        if !found.is_power_of_two() {
+            return Err(Error::Statement {
+                what: "values of a polynomial",
+                expected: found.next_power_of_two(),
+                found,
+            });
+        }
+        let values = self.0.gpu.host_buffer("whir pin", words(evaluations))?;
+        Ok(WgpuPinned {
+            values,
+            variables: found.ilog2() as usize,
+        })
+    }
+
+    /// Takes the values that [`Self::pin`] put there. Nothing waits.
+    ///
+    /// # Errors
+    ///
+    /// The device's.
+    pub fn load_pinned(&self, pinned: &WgpuPinned) -> Result<WgpuPolynomial, Error> {
+        let core = self.core();
+        let copy = || {
+            let bytes = pinned.values.bytes();
+            let values = core.gpu.scratch("whir load", bytes)?;
+            let mut batch = core.gpu.batch("whir load");
+            batch.copy(&pinned.values, 0..bytes, &values, 0)?;
+            batch.start()?;
+            Ok::<_, DeviceError>(values)
+        };
+        Ok(WgpuPolynomial {
+            values: Arc::new(core.profile.time("upload", copy)?),
+            variables: pinned.variables,
+        })
+    }
+
     pub(super) fn core(&self) -> &Core {
         &self.0
     }
@@ -211,9 +261,7 @@ impl WgpuEngine {
             Ok::<_, DeviceError>((code, tree, cap, batch.start()?))
         })?;
         meanwhile();
-        let commitment = core
-            .profile
-            .time("merkle", || cap.get(&pending.wait()?))?;
+        let commitment = core.profile.time("merkle", || cap.get(&pending.wait()?))?;
         let committed = Committed { code, degree, tree };
         Ok((commitment, WgpuCodeword(Arc::new(committed))))
     }

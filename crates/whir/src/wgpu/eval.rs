@@ -225,9 +225,9 @@ fn pick(
     let count = columns.len() << folded.fold;
     let starts: Vec<u32> = columns.iter().map(|(_, start)| *start).collect();
     let starts = gpu.upload(OP, &starts)?;
-    let out = gpu.buffer(OP, 4 * count as u64)?;
+    let out = gpu.scratch(OP, 4 * count as u64)?;
     // there is no point, and no kernel without one
-    let none = gpu.buffer(OP, 0)?;
+    let none = gpu.scratch(OP, 0)?;
     batch.dispatch(
         &kernels.get(gpu, Module::Eval(degree), "pick")?,
         &[none.all(), folded.polynomial.all(), starts.all(), out.all()],
@@ -263,7 +263,7 @@ fn sums<'a, EF: Extension>(
     let starts: Vec<u32> = columns.iter().map(|(_, start)| *start).collect();
     let starts = gpu.upload(OP, &starts)?;
     let point = gpu.upload(OP, &point_words(family.point, EF::ONE))?;
-    let partial = gpu.buffer(OP, (4 * EF::D * groups * width) as u64)?;
+    let partial = gpu.scratch(OP, (4 * EF::D * groups * width) as u64)?;
     let [outer_bits, inner_bits, per_group] = split.params();
     batch.dispatch(
         &kernels.get(gpu, Module::Eval(EF::D), "partial_sums")?,
@@ -289,7 +289,7 @@ fn sums<'a, EF: Extension>(
     )?;
     let count = columns.len() << folded.fold;
     let bytes = (4 * EF::D * count) as u64;
-    let out = gpu.buffer(OP, bytes)?;
+    let out = gpu.scratch(OP, bytes)?;
     batch.dispatch(
         &kernels.get(gpu, Module::Eval(EF::D), "partial_finish")?,
         &[point.all(), partial.all(), out.all()],
@@ -326,7 +326,7 @@ pub(super) fn evaluate<EF: Extension>(
     let groups = split.tiles * split.splits;
     let point = gpu.upload(OP, &point_words(point, EF::ONE))?;
     let bytes = (4 * EF::D * groups) as u64;
-    let sums = gpu.buffer(OP, bytes)?;
+    let sums = gpu.scratch(OP, bytes)?;
     let [outer_bits, inner_bits, per_group] = split.params();
     batch.dispatch(
         &kernels.get(gpu, Module::Eval(EF::D), "evaluate")?,

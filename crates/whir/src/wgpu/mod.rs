@@ -13,6 +13,7 @@ mod engine;
 mod eval;
 mod grind;
 mod kernels;
+mod measure;
 mod open;
 pub mod plan;
 pub mod selftest;
@@ -23,5 +24,6 @@ mod weights;
 
 use crate::cuda::words;
 
-pub use engine::{WgpuCodeword, WgpuEngine, WgpuPolynomial, WgpuSumcheck};
+pub use engine::{WgpuCodeword, WgpuEngine, WgpuPinned, WgpuPolynomial, WgpuSumcheck};
+pub use measure::{Rates, measure};
 pub use texts::{Entry, Module, modules};

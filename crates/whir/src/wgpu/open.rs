@@ -49,7 +49,7 @@ pub(super) fn open(
         parts.push((first, (places.len() - first) / 2));
     }
     let places = core.gpu.upload(OP, &places)?;
-    let out = core.gpu.buffer(OP, 4 * words as u64)?;
+    let out = core.gpu.scratch(OP, 4 * words as u64)?;
     let mut batch = core.gpu.batch(OP);
     let rows = core.kernel(Module::Open, "rows")?;
     for (i, piece) in code.pieces.iter().enumerate() {

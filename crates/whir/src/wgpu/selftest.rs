@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 
 use super::engine::WgpuEngine;
 use super::texts::{Module, modules};
+use super::words::words;
 use crate::cpu::poseidon2::WIDTH;
 use crate::cuda::selftest::{codeword, permutation, permutations, proof_of_work, same_proof};
-use super::words::words;
 use crate::field::F;
 use crate::selftest::SelfTestFailure;
 
@@ -51,11 +51,7 @@ pub fn selftest(engine: &WgpuEngine) -> Result<(), SelfTestFailure> {
 }
 
 /// The states, each permuted `times` times.
-pub(super) fn permuted(
-    engine: &WgpuEngine,
-    states: &[F],
-    times: u32,
-) -> Result<Vec<u32>, Error> {
+pub(super) fn permuted(engine: &WgpuEngine, states: &[F], times: u32) -> Result<Vec<u32>, Error> {
     const OP: &str = "whir permute";
     let core = engine.core();
     let kernel = core.kernel(Module::Merkle { pieces: 1 }, "permute_states")?;

@@ -93,7 +93,7 @@ impl Tables {
         const OP: &str = "whir fold";
         let fold = factors.len().ilog2() as usize;
         let bits = n - fold;
-        let f = gpu.buffer(OP, Self::bytes::<EF>(bits))?;
+        let f = gpu.scratch(OP, Self::bytes::<EF>(bits))?;
         let w = gpu.buffer(OP, Self::bytes::<EF>(bits))?;
         let factors_at = gpu.upload(OP, &extension_words(factors))?;
         let len = 1_u32 << bits;
@@ -135,7 +135,7 @@ impl Tables {
             VariableOrder::Suffix => (2, 1),
             VariableOrder::Prefix => (1, pairs as u32),
         };
-        let partial = gpu.buffer("whir message", (8 * EF::D * groups) as u64)?;
+        let partial = gpu.scratch("whir message", (8 * EF::D * groups) as u64)?;
         batch.dispatch(
             &kernels.get(gpu, Module::Sumcheck(EF::D), "message")?,
             &[self.f.all(), self.w.all(), partial.all()],
@@ -188,7 +188,7 @@ impl Tables {
             VariableOrder::Prefix => [quads, each, 1, 2 * quads, quads, 1, quads],
         };
         let half = self.half::<EF>(gpu)?;
-        let partial = gpu.buffer("whir message", (8 * EF::D * groups) as u64)?;
+        let partial = gpu.scratch("whir message", (8 * EF::D * groups) as u64)?;
         batch.dispatch(
             &kernels.get(gpu, Module::Sumcheck(EF::D), "fold_message")?,
             &[
@@ -210,8 +210,8 @@ impl Tables {
         const OP: &str = "whir fold";
         let bits = self.bits - 1;
         Ok(Self {
-            f: gpu.buffer(OP, Self::bytes::<EF>(bits))?,
-            w: gpu.buffer(OP, Self::bytes::<EF>(bits))?,
+            f: gpu.scratch(OP, Self::bytes::<EF>(bits))?,
+            w: gpu.scratch(OP, Self::bytes::<EF>(bits))?,
             bits,
         })
     }

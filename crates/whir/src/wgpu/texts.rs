@@ -24,7 +24,7 @@ pub enum Module {
     },
     /// Leaves over a codeword in this many pieces, and nodes.
     Merkle {
-        /// Pieces, from 1 to [`MAX_PIECES`].
+        /// Pieces, from 1 to 6.
         pieces: usize,
     },
     /// Gathering of rows and digests.
@@ -42,7 +42,7 @@ pub enum Module {
 }
 
 /// Pieces of a codeword that one kernel sees: with the tree, 7 storage buffers.
-pub const MAX_PIECES: usize = 6;
+pub(super) const MAX_PIECES: usize = 6;
 
 /// A kernel: its module and entry point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -83,12 +83,6 @@ impl Shape {
         level_start(log_top, self.depth - self.log_sub + 1)
     }
 
-    /// Words of all digests.
-    pub(super) fn words(self) -> usize {
-        let top = self.log_top().map_or(0, |log| self.top_digests(log));
-        (self.subtrees() * self.sub_digests() + top) * DIGEST
-    }
-
     /// Where a digest lies: the buffer and its place there.
     fn place(self, level: usize, index: usize) -> (usize, usize) {
         match self.log_top() {
@@ -156,7 +150,7 @@ impl Tree {
         let count = 1 << shape.log_sub;
         for i in 0..shape.subtrees() {
             let bytes = shape.sub_digests() as u64 * BYTES;
-            let tree = core.gpu.buffer(OP, bytes)?;
+            let tree = core.gpu.scratch(OP, bytes)?;
             let mut bindings = vec![core.constants.all(), tree.all()];
             bindings.extend(code.pieces.iter().map(Buffer::all));
             let params = [
@@ -173,7 +167,7 @@ impl Tree {
         }
         if let Some(log_top) = shape.log_top() {
             let bytes = shape.top_digests(log_top) as u64 * BYTES;
-            let top = core.gpu.buffer(OP, bytes)?;
+            let top = core.gpu.scratch(OP, bytes)?;
             let root = level_start(shape.log_sub, shape.log_sub) as u64 * BYTES;
             for (i, tree) in (0..).zip(&buffers) {
                 batch.copy(tree, root..root + BYTES, &top, i * BYTES)?;
@@ -198,9 +192,8 @@ impl Tree {
         let mut reads = Vec::new();
         for first in (0..cap).step_by(run) {
             let (buffer, at) = shape.place(shape.depth, first);
-            let range = |from: usize, to: usize| -> Range<u64> {
-                from as u64 * BYTES..to as u64 * BYTES
-            };
+            let range =
+                |from: usize, to: usize| -> Range<u64> { from as u64 * BYTES..to as u64 * BYTES };
             reads.push(batch.read(&self.buffers[buffer], range(at, at + run))?);
         }
         Ok(CapReads(reads))
@@ -259,7 +252,13 @@ mod tests {
 
     #[test]
     fn every_digest_has_a_place_of_its_own() {
-        for (log_height, cap, binding) in [(0, 0, 1 << 20), (6, 0, 64 << 3), (6, 2, 64 << 3), (6, 4, 64 << 3), (5, 1, 1 << 20)] {
+        for (log_height, cap, binding) in [
+            (0, 0, 1 << 20),
+            (6, 0, 64 << 3),
+            (6, 2, 64 << 3),
+            (6, 4, 64 << 3),
+            (5, 1, 1 << 20),
+        ] {
             let shape = Shape::new(log_height, cap, binding);
             let mut places = Vec::new();
             for level in 0..=shape.depth {
@@ -269,7 +268,10 @@ mod tests {
             places.sort_unstable();
             places.dedup();
             assert_eq!(places.len(), count);
-            assert!(shape.words() >= 8 * count);
+            let top = shape.log_top().map_or(0, |log| shape.top_digests(log));
+            // the leaves of the part above are the roots of those below
+            let twice = if top > 0 { shape.subtrees() } else { 0 };
+            assert_eq!(shape.subtrees() * shape.sub_digests() + top, count + twice);
         }
     }
 }

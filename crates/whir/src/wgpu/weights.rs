@@ -78,7 +78,7 @@ pub(super) fn begin<EF: Extension>(
     }
     let list = gpu.upload(OP, &list)?;
     // there are no spans, and no kernel without them
-    let none = gpu.buffer(OP, 0)?;
+    let none = gpu.scratch(OP, 0)?;
     batch.dispatch(
         &kernels.get(gpu, Module::Weights(EF::D), "weights_at")?,
         &[list.all(), none.all(), tables.w.all()],
@@ -176,7 +176,7 @@ pub(super) fn add_select<EF: Extension>(
         }
         let count = terms.len() as u32;
         let terms_at = gpu.upload(OP, &words)?;
-        let powers = gpu.buffer(OP, (4 * terms.len() * (BLOCK + 1)) as u64)?;
+        let powers = gpu.scratch(OP, (4 * terms.len() * (BLOCK + 1)) as u64)?;
         batch.dispatch(
             &kernels.get(gpu, Module::Select(EF::D), "select_powers")?,
             &[terms_at.all(), powers.all()],

@@ -11,6 +11,7 @@ mod house;
 mod kernels;
 mod record;
 mod rivals;
+mod shaders;
 mod soak;
 mod test;
 
@@ -41,6 +42,8 @@ enum Command {
     Rivals(rivals::Args),
     /// Compile the CUDA kernels into the archives that the crates embed.
     Kernels(kernels::Args),
+    /// Translate the WGSL kernels as wgpu does for Vulkan, Metal and DX12, and pin the results.
+    Shaders(shaders::Args),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Soak(args) => soak::run(&args),
         Command::Rivals(args) => rivals::run(&args),
         Command::Kernels(args) => kernels::run(&args),
+        Command::Shaders(args) => shaders::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -75,6 +79,9 @@ mod tests {
     fn the_command_line_is_well_formed() {
         use clap::CommandFactory;
         super::Cli::command().debug_assert();
-        assert_eq!(super::subcommands(), ["test", "soak", "rivals", "kernels"]);
+        assert_eq!(
+            super::subcommands(),
+            ["test", "soak", "rivals", "kernels", "shaders"]
+        );
     }
 }

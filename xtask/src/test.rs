@@ -8,7 +8,7 @@ use crate::{
     context::{Context, PROFILE, output, run as start},
     deny,
     facts::Facts,
-    fuzz, house, kernels, rivals,
+    fuzz, house, kernels, rivals, shaders,
 };
 
 /// Options of `cargo xtask test`.
@@ -37,7 +37,7 @@ type Leg = (
 );
 
 /// The legs in order: what fails fast comes first.
-const LEGS: [Leg; 15] = [
+const LEGS: [Leg; 16] = [
     ("fmt", "the code is formatted", |c, _| {
         passed(start(c.cargo().args(["fmt", "--all", "--check"])))
     }),
@@ -66,6 +66,11 @@ const LEGS: [Leg; 15] = [
         "kernels",
         "the compiled CUDA kernels are those of their sources",
         kernel_archives,
+    ),
+    (
+        "shaders",
+        "the WGSL kernels translate to valid SPIR-V, and to the pinned MSL and HLSL",
+        |c, _| shaders::check(c),
     ),
     (
         "adapters",

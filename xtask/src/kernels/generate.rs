@@ -11,7 +11,10 @@ mod writer;
 use std::{fs, path::Path};
 
 use crate::Result;
-use dialect::Cuda;
+use dialect::{Cuda, Wgsl};
+
+/// What procedures in WGSL work on.
+const STATE: &str = "\nvar<private> s: array<u32, 16>;\n";
 
 /// What a capability has generated: names relative to its folder of kernels, and texts.
 fn files(capability: &str) -> Vec<(&'static str, String)> {
@@ -19,6 +22,14 @@ fn files(capability: &str) -> Vec<(&'static str, String)> {
         "whir" => vec![
             ("generated/poseidon2_16.cuh", poseidon2::generate(&Cuda)),
             ("generated/dft16.cuh", dft::generate(&Cuda)),
+            (
+                "../../wgpu/shaders/generated/poseidon2_16.wgsl",
+                poseidon2::generate(&Wgsl { prelude: STATE }),
+            ),
+            (
+                "../../wgpu/shaders/generated/dft16.wgsl",
+                dft::generate_with_rows(&Wgsl { prelude: STATE }),
+            ),
         ],
         _ => Vec::new(),
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use ::wgpu::{BufferUsages, CommandEncoder, MapMode, SubmissionIndex};
 
-use super::buffer::{Binding, Buffer};
+use super::buffer::{Binding, Buffer, Raw};
 use super::context::Wgpu;
 use super::fault::Fault;
 use super::kernel::{Compiled, Kernel, MAX_PARAMS};
@@ -23,9 +23,9 @@ const PARAM_WORDS: usize = MAX_PARAMS + 1;
 enum Step {
     Dispatch(Dispatch),
     Copy {
-        from: ::wgpu::Buffer,
+        from: Arc<Raw>,
         offset: u64,
-        to: ::wgpu::Buffer,
+        to: Arc<Raw>,
         at: u64,
         bytes: u64,
     },
@@ -33,7 +33,7 @@ enum Step {
 
 struct Dispatch {
     kernel: Arc<Compiled>,
-    buffers: Vec<(::wgpu::Buffer, Range<u64>)>,
+    buffers: Vec<(Arc<Raw>, Range<u64>)>,
     params: [u32; PARAM_WORDS],
     groups: u64,
 }
@@ -48,7 +48,7 @@ pub struct Batch<'a> {
     op: &'static str,
     steps: Vec<Step>,
     /// What is read at the end: source, its offset, bytes.
-    reads: Vec<(::wgpu::Buffer, u64, u64)>,
+    reads: Vec<(Arc<Raw>, u64, u64)>,
 }
 
 impl core::fmt::Debug for Batch<'_> {
@@ -169,7 +169,7 @@ impl<'a> Batch<'a> {
             kernel: Arc::clone(compiled),
             buffers: buffers
                 .iter()
-                .map(|b| (b.buffer.raw.clone(), b.range.clone()))
+                .map(|b| (Arc::clone(&b.buffer.raw), b.range.clone()))
                 .collect(),
             params: all,
             groups,
@@ -196,9 +196,9 @@ impl<'a> Batch<'a> {
         to.check(self.op, at, bytes)?;
         if bytes > 0 {
             self.steps.push(Step::Copy {
-                from: from.raw.clone(),
+                from: Arc::clone(&from.raw),
                 offset: range.start,
-                to: to.raw.clone(),
+                to: Arc::clone(&to.raw),
                 at,
                 bytes,
             });
@@ -215,7 +215,8 @@ impl<'a> Batch<'a> {
         self.of_this_gpu(&buffer.inner)?;
         let bytes = range.end.saturating_sub(range.start);
         buffer.check(self.op, range.start, bytes)?;
-        self.reads.push((buffer.raw.clone(), range.start, bytes));
+        self.reads
+            .push((Arc::clone(&buffer.raw), range.start, bytes));
         Ok(ReadId(self.reads.len() - 1))
     }
 
@@ -226,14 +227,26 @@ impl<'a> Batch<'a> {
     ///
     /// [`Error::KernelFailed`] with a [`Fault`], [`Error::OutOfMemory`] or [`Error::Unsupported`] for
     /// what is read at once. Nothing was read then.
-    pub fn run(mut self) -> Result<Reads, Error> {
+    pub fn run(self) -> Result<Reads, Error> {
+        self.start()?.wait()
+    }
+
+    /// Submits everything; [`Pending::wait`] gives what is read. Work that nothing is read of need not
+    /// be waited for: what is submitted later sees it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::run`] that come before the wait.
+    pub fn start(mut self) -> Result<Pending, Error> {
         let gpu = self.gpu;
         let inner = &gpu.0;
         let op = self.op;
         let mut open = Open::new(gpu, op)?;
-        for step in take(&mut self.steps) {
+        // Held until all is submitted: what one of them has written beforehand must stay.
+        let steps = take(&mut self.steps);
+        for step in &steps {
             match step {
-                Step::Dispatch(dispatch) => open.dispatch(&dispatch)?,
+                Step::Dispatch(dispatch) => open.dispatch(dispatch)?,
                 Step::Copy {
                     from,
                     offset,
@@ -243,7 +256,7 @@ impl<'a> Batch<'a> {
                 } => {
                     inner.begin(op, FaultKind::Copy)?;
                     let encoder = open.encoder()?;
-                    encoder.copy_buffer_to_buffer(&from, offset, &to, at, bytes);
+                    encoder.copy_buffer_to_buffer(&from.buffer, *offset, &to.buffer, *at, *bytes);
                 }
             }
         }
@@ -253,27 +266,63 @@ impl<'a> Batch<'a> {
         } else {
             inner.begin(op, FaultKind::Copy)?;
             let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
-            let staging = Buffer::with_usage(gpu, op, total, usage)?;
+            let staging = Buffer::with_usage(gpu, op, total, usage, true)?;
             let mut at = 0;
             let encoder = open.encoder()?;
             for (from, offset, bytes) in &self.reads {
                 if *bytes > 0 {
-                    encoder.copy_buffer_to_buffer(from, *offset, &staging.raw, at, *bytes);
+                    encoder.copy_buffer_to_buffer(
+                        &from.buffer,
+                        *offset,
+                        &staging.raw.buffer,
+                        at,
+                        *bytes,
+                    );
                     at += bytes;
                 }
             }
             Some(staging)
         };
-        let submission = open.submit()?;
+        Ok(Pending {
+            submission: open.submit()?,
+            gpu: gpu.clone(),
+            op,
+            staging,
+            reads: self.reads.iter().map(|(_, _, bytes)| *bytes).collect(),
+        })
+    }
+}
+
+/// Work that was submitted.
+#[derive(Debug)]
+pub struct Pending {
+    gpu: Wgpu,
+    op: &'static str,
+    submission: Option<SubmissionIndex>,
+    staging: Option<Buffer>,
+    /// Bytes of each read.
+    reads: Vec<u64>,
+}
+
+impl Pending {
+    /// Waits for all of it, once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KernelFailed`] with a [`Fault`]. Nothing was read then.
+    pub fn wait(self) -> Result<Reads, Error> {
         let reads = Reads {
             parts: vec![Vec::new(); self.reads.len()],
-            op,
-            device: gpu.spec().to_owned(),
+            op: self.op,
+            device: self.gpu.spec().to_owned(),
         };
-        match (staging, submission) {
+        match (&self.staging, &self.submission) {
             (_, None) => Ok(reads),
-            (None, Some(submission)) => inner.wait(op, submission).map(|()| reads),
-            (Some(staging), Some(submission)) => self.collect(&staging, submission, reads),
+            (None, Some(submission)) => {
+                let waited = self.gpu.0.wait(self.op, submission.clone());
+                waited.map(|()| reads)
+            }
+            (Some(staging), Some(submission)) => self.collect(staging, submission.clone(), reads),
         }
     }
 
@@ -289,19 +338,22 @@ impl<'a> Batch<'a> {
         let mapped = Arc::new(Mutex::new(None));
         let answer = Arc::clone(&mapped);
         inner.checked(op, || {
-            staging.raw.map_async(MapMode::Read, .., move |result| {
-                *answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(result.is_ok());
-            });
+            staging
+                .raw
+                .buffer
+                .map_async(MapMode::Read, .., move |result| {
+                    *answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(result.is_ok());
+                });
         })?;
         inner.wait(op, submission)?;
         let is_mapped = *mapped.lock().unwrap_or_else(PoisonError::into_inner);
         if is_mapped != Some(true) {
             return Err(inner.failed(op, Fault::Unreadable));
         }
-        let view = inner.checked(op, || staging.raw.get_mapped_range(..))?;
+        let view = inner.checked(op, || staging.raw.buffer.get_mapped_range(..))?;
         let view = view.map_err(|_| inner.failed(op, Fault::Unreadable))?;
         let mut at = 0;
-        for (part, (_, _, bytes)) in reads.parts.iter_mut().zip(&self.reads) {
+        for (part, bytes) in reads.parts.iter_mut().zip(&self.reads) {
             let bytes = *bytes as usize;
             let piece = view
                 .get(at..at + bytes)
@@ -310,7 +362,8 @@ impl<'a> Batch<'a> {
             at += bytes;
         }
         drop(view);
-        inner.checked(op, || staging.raw.unmap())?;
+        inner.checked(op, || staging.raw.buffer.unmap())?;
+        staging.raw.give_back();
         Ok(reads)
     }
 }
@@ -320,6 +373,8 @@ struct Open<'a> {
     gpu: &'a Wgpu,
     op: &'static str,
     encoder: Option<CommandEncoder>,
+    /// The parameters of the dispatches in it.
+    params: Option<Params>,
     /// What the work in it takes, as far as that is known.
     time: Duration,
     last: Option<SubmissionIndex>,
@@ -332,6 +387,7 @@ impl<'a> Open<'a> {
             gpu,
             op,
             encoder: None,
+            params: None,
             time: Duration::ZERO,
             last: None,
         })
@@ -358,7 +414,14 @@ impl<'a> Open<'a> {
         if let Some(encoder) = self.encoder.take() {
             let inner = &self.gpu.0;
             inner.begin(self.op, FaultKind::Launch)?;
-            let index = inner.checked(self.op, || inner.queue.submit([encoder.finish()]))?;
+            let params = self.params.take();
+            let index = inner.checked(self.op, || {
+                if let Some(params) = &params {
+                    let bytes = bytemuck::cast_slice(&params.words);
+                    inner.queue.write_buffer(&params.buffer, 0, bytes);
+                }
+                inner.queue.submit([encoder.finish()])
+            })?;
             self.time = Duration::ZERO;
             self.last = Some(index);
         }
@@ -409,17 +472,30 @@ impl<'a> Open<'a> {
             );
             inner.unsupported(op, why)
         })?;
-        let uniform = inner.uniform(op, &params)?;
+        if self.params.as_ref().is_some_and(Params::is_full) {
+            self.submit()?;
+        }
+        let mut all = match self.params.take() {
+            Some(all) => all,
+            None => inner.params(op)?,
+        };
+        let at = all.add(&params);
+        let uniform = all.buffer.clone();
+        self.params = Some(all);
         let group = inner.checked(op, || {
             let mut entries = vec![::wgpu::BindGroupEntry {
                 binding: 0,
-                resource: uniform.as_entire_binding(),
+                resource: ::wgpu::BindingResource::Buffer(::wgpu::BufferBinding {
+                    buffer: &uniform,
+                    offset: at,
+                    size: core::num::NonZero::new((PARAM_WORDS * 4) as u64),
+                }),
             }];
             entries.extend(dispatch.buffers.iter().zip(1..).map(|((raw, range), i)| {
                 ::wgpu::BindGroupEntry {
                     binding: i,
                     resource: ::wgpu::BindingResource::Buffer(::wgpu::BufferBinding {
-                        buffer: raw,
+                        buffer: &raw.buffer,
                         offset: range.start,
                         size: core::num::NonZero::new(range.end - range.start),
                     }),
@@ -446,24 +522,43 @@ impl<'a> Open<'a> {
     }
 }
 
+/// The parameters of the dispatches of one submission, which are written when it is made.
+struct Params {
+    buffer: ::wgpu::Buffer,
+    words: Vec<u32>,
+}
+
+/// Words from one dispatch's parameters to the next one's: what every adapter allows a binding to begin at.
+const PARAM_STRIDE: usize = 64;
+/// Dispatches of one submission.
+const MOST: usize = 64;
+
+impl Params {
+    fn is_full(&self) -> bool {
+        self.words.len() >= MOST * PARAM_STRIDE
+    }
+
+    /// Where they lie, in bytes.
+    fn add(&mut self, params: &[u32; PARAM_WORDS]) -> u64 {
+        let at = self.words.len();
+        self.words.extend(params);
+        self.words.resize(at + PARAM_STRIDE, 0);
+        4 * at as u64
+    }
+}
+
 impl super::context::Inner {
-    /// A small buffer with the parameters of one dispatch.
-    fn uniform(
-        &self,
-        op: &'static str,
-        params: &[u32; PARAM_WORDS],
-    ) -> Result<::wgpu::Buffer, Error> {
+    /// Room for the parameters of a submission.
+    fn params(&self, op: &'static str) -> Result<Params, Error> {
         let descriptor = ::wgpu::BufferDescriptor {
             label: Some(op),
-            size: (PARAM_WORDS * 4) as u64,
+            size: (MOST * PARAM_STRIDE * 4) as u64,
             usage: BufferUsages::UNIFORM | BufferUsages::COPY_DST,
             mapped_at_creation: false,
         };
-        self.checked(op, || {
-            let buffer = self.device.create_buffer(&descriptor);
-            self.queue
-                .write_buffer(&buffer, 0, bytemuck::cast_slice(params));
-            buffer
+        Ok(Params {
+            buffer: self.checked(op, || self.device.create_buffer(&descriptor))?,
+            words: Vec::new(),
         })
     }
 }

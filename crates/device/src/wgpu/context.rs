@@ -12,7 +12,7 @@ use ::wgpu::{ErrorFilter, PollType, SubmissionIndex};
 
 use super::adapter::{Arithmetic, Selector, WgpuInfo, automatic, choose, found, ready};
 use super::batch::Batch;
-use super::buffer::Buffer;
+use super::buffer::{Buffer, Pool};
 use super::fault::Fault;
 use super::kernel::{Access, Compiled, Kernel, Key, Source};
 use crate::cuda::{FaultKind, Faults, Injected};
@@ -39,6 +39,7 @@ pub(super) struct Inner {
     pub(super) queue: ::wgpu::Queue,
     pub(super) kernels: Mutex<BTreeMap<Key, Arc<Compiled>>>,
     pub(super) faults: Faults,
+    pub(super) pool: Pool,
     /// Why nothing runs on it any more; the handlers write it.
     broken: Arc<OnceLock<Fault>>,
     waits: AtomicU64,
@@ -189,6 +190,36 @@ impl Wgpu {
         Buffer::new(self, op, bytes)
     }
 
+    /// A buffer of `bytes` bytes that an earlier one of that size may have left, with what that held: for
+    /// what kernels write before anything reads it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::buffer`].
+    pub fn scratch(&self, op: &'static str, bytes: u64) -> Result<Buffer, Error> {
+        Buffer::scratch(self, op, bytes)
+    }
+
+    /// Memory of the host, page-locked where the driver does so, from where [`Batch::copy`] takes `values`
+    /// at the full speed of the bus. Kernels do not see it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::buffer`].
+    pub fn host_buffer<T: bytemuck::NoUninit>(
+        &self,
+        op: &'static str,
+        values: &[T],
+    ) -> Result<Buffer, Error> {
+        Buffer::host(self, op, values)
+    }
+
+    /// Gives the memory of buffers that nobody holds back to the driver; it is kept for
+    /// [`Self::scratch`] otherwise.
+    pub fn trim(&self) {
+        self.0.pool.clear();
+    }
+
     /// A buffer that holds `values`.
     ///
     /// # Errors
@@ -199,7 +230,7 @@ impl Wgpu {
         op: &'static str,
         values: &[T],
     ) -> Result<Buffer, Error> {
-        let buffer = self.buffer(op, size_of_val(values) as u64)?;
+        let buffer = self.scratch(op, size_of_val(values) as u64)?;
         buffer.write(op, 0, values)?;
         Ok(buffer)
     }
@@ -247,6 +278,7 @@ impl Inner {
             queue,
             kernels: Mutex::default(),
             faults: Faults::default(),
+            pool: Pool::default(),
             broken,
             waits: AtomicU64::new(0),
             live: AtomicU64::new(0),

@@ -23,7 +23,7 @@ pub struct Source<'a> {
     pub text: &'a str,
 }
 
-/// How a kernel uses a storage buffer.
+/// How a kernel uses a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Access {
@@ -31,6 +31,8 @@ pub enum Access {
     Read,
     /// `var<storage, read_write>`.
     Write,
+    /// `var<uniform>`: at most 64 KiB, constants that all invocations read alike.
+    Uniform,
 }
 
 /// What makes a kernel: its text and entry point. How it uses its buffers is part of the text.
@@ -76,8 +78,9 @@ impl Kernel {
         let inner = &gpu.0;
         inner.alive(entry)?;
         let most = inner.info.limits.storage_buffers as usize;
-        if access.len() > most {
-            let why = format!("{} storage buffers, where {most} are allowed", access.len());
+        let storage = access.iter().filter(|a| **a != Access::Uniform).count();
+        if storage > most {
+            let why = format!("{storage} storage buffers, where {most} are allowed");
             return Err(inner.unsupported(entry, why));
         }
         let key = (Sha256::digest(source.text).into(), entry);
@@ -131,8 +134,13 @@ fn compile(
     };
     let mut entries = vec![buffer(0, ::wgpu::BufferBindingType::Uniform)];
     entries.extend(access.iter().enumerate().map(|(i, access)| {
-        let read_only = *access == Access::Read;
-        buffer(i + 1, ::wgpu::BufferBindingType::Storage { read_only })
+        let ty = match access {
+            Access::Uniform => ::wgpu::BufferBindingType::Uniform,
+            Access::Read | Access::Write => ::wgpu::BufferBindingType::Storage {
+                read_only: *access == Access::Read,
+            },
+        };
+        buffer(i + 1, ty)
     }));
     let (pipeline, layout) = inner
         .scoped(entry, || {

@@ -55,7 +55,7 @@ mod tests;
 
 pub use adapter::{AdapterKind, AdapterLimits, Arithmetic, Selector, WgpuInfo, adapters};
 pub(crate) use adapter::{choose, probe};
-pub use batch::{Batch, ReadId, Reads};
+pub use batch::{Batch, Pending, ReadId, Reads};
 pub use buffer::{Binding, Buffer};
 pub use context::Wgpu;
 pub use fault::Fault;

@@ -18,7 +18,7 @@ pub mod selftest;
 mod sumcheck;
 mod tree;
 mod weights;
-mod words;
+pub(crate) mod words;
 mod workspace;
 
 pub use engine::{CudaCodeword, CudaEngine, CudaPolynomial, CudaSumcheck};

@@ -32,10 +32,15 @@ const THREADS: usize = 256;
 /// # Errors
 /// As [`Params::config`].
 pub fn memory_plan(params: &Params, n: usize) -> Result<MemoryPlan, ParamsError> {
-    Ok(of_shape(&match params.degree {
-        ExtensionDegree::Four => ProofShape::of::<EF4>(params, n)?,
-        ExtensionDegree::Five => ProofShape::of::<EF5>(params, n)?,
-    }))
+    Ok(of_shape(&shape(params, n)?, false))
+}
+
+/// The shape of the proof.
+pub(crate) fn shape(params: &Params, n: usize) -> Result<ProofShape, ParamsError> {
+    match params.degree {
+        ExtensionDegree::Four => ProofShape::of::<EF4>(params, n),
+        ExtensionDegree::Five => ProofShape::of::<EF5>(params, n),
+    }
 }
 
 /// `count << log` words, in bytes.
@@ -67,8 +72,9 @@ impl Code {
         }
     }
 
-    fn encoding(&self) -> impl Iterator<Item = BufferId> {
-        [self.words].into_iter().chain(self.spare)
+    fn encoding(&self, together: bool) -> impl Iterator<Item = BufferId> {
+        let tree = together.then_some(self.tree);
+        [self.words].into_iter().chain(self.spare).chain(tree)
     }
 
     const fn committed(&self) -> [BufferId; 2] {
@@ -94,7 +100,8 @@ fn claims(degree: u64, bits: usize, opening: &OpeningShape) -> u64 {
     gathered(opening, degree).max(WORD * partial.max(powers))
 }
 
-fn of_shape(shape: &ProofShape) -> MemoryPlan {
+/// `together`: what encoding needs lives until the tree is made.
+pub(crate) fn of_shape(shape: &ProofShape, together: bool) -> MemoryPlan {
     let n = shape.num_variables;
     let degree = shape.degree as u64;
     let openings: Vec<&OpeningShape> = shape.openings().collect();
@@ -124,7 +131,10 @@ fn of_shape(shape: &ProofShape) -> MemoryPlan {
     };
     let fold = opening.width.ilog2() as usize;
     let mut bits = n.saturating_sub(fold);
-    plan.phase("encode 0", &held(&mut first.encoding().chain([polynomial])));
+    plan.phase(
+        "encode 0",
+        &held(&mut first.encoding(together).chain([polynomial])),
+    );
     let commit = held(&mut first.committed().into_iter().chain([polynomial]));
     plan.phase("merkle 0", &commit);
     let small = plan.buffer("scratch 0", evaluation(degree, bits, fold));
@@ -139,7 +149,7 @@ fn of_shape(shape: &ProofShape) -> MemoryPlan {
         let old_and_tables = old.committed().into_iter().chain([tables]);
         plan.phase(
             format!("encode {round}"),
-            &held(&mut old_and_tables.clone().chain(new.encoding())),
+            &held(&mut old_and_tables.clone().chain(new.encoding(together))),
         );
         let all = held(&mut old_and_tables.chain(new.committed()));
         plan.phase(format!("merkle {round}"), &all);

@@ -41,7 +41,7 @@ pub fn kernels_id() -> Option<String> {
 ///
 /// [`SelfTestFailure`] with the first operation that differs or fails.
 pub fn quick(engine: &CudaEngine) -> Result<(), SelfTestFailure> {
-    permutations(engine, &permutation())?;
+    permutations(&permutation(), |states| permuted(engine, states))?;
     codeword(engine)
 }
 
@@ -54,6 +54,11 @@ pub fn quick(engine: &CudaEngine) -> Result<(), SelfTestFailure> {
 pub fn selftest(engine: &CudaEngine) -> Result<(), SelfTestFailure> {
     quick(engine)?;
     proof_of_work(engine, &permutation())?;
+    same_proof(engine)
+}
+
+/// A small proof that p3-whir's verifier reads and that is the CPU's byte for byte.
+pub(crate) fn same_proof<E: Engine<EF5>>(engine: &E) -> Result<(), SelfTestFailure> {
     let wrong = |reason: String| failure(OPERATIONS[4], reason);
     let found = whole_proof(engine)?;
     let cpu = CpuEngine::new(CpuVariant::best()).map_err(|e| wrong(e.to_string()))?;
@@ -68,12 +73,12 @@ pub fn selftest(engine: &CudaEngine) -> Result<(), SelfTestFailure> {
     }
 }
 
-fn permutation() -> Perm {
+pub(crate) fn permutation() -> Perm {
     p3_baby_bear::default_babybear_poseidon2_16()
 }
 
 /// An error with its cause, as the failure of an operation.
-fn failed(operation: usize) -> impl Fn(&dyn std::error::Error) -> SelfTestFailure {
+pub(crate) fn failed(operation: usize) -> impl Fn(&dyn std::error::Error) -> SelfTestFailure {
     move |error| {
         let mut reason = error.to_string();
         let mut cause = error.source();
@@ -85,9 +90,13 @@ fn failed(operation: usize) -> impl Fn(&dyn std::error::Error) -> SelfTestFailur
     }
 }
 
-fn permutations(engine: &CudaEngine, perm: &Perm) -> Result<(), SelfTestFailure> {
+/// Whether `permuted` permutes a batch of states.
+pub(crate) fn permutations(
+    perm: &Perm,
+    permuted: impl FnOnce(&[F]) -> Result<Vec<u32>, fieldspar_device::Error>,
+) -> Result<(), SelfTestFailure> {
     let given = elements(1, WIDTH * STATES);
-    let found = permuted(engine, &given).map_err(|e| failed(0)(&e))?;
+    let found = permuted(&given).map_err(|e| failed(0)(&e))?;
     let states = given.chunks_exact(WIDTH).zip(found.chunks_exact(WIDTH));
     for (i, (given, found)) in states.enumerate() {
         let expected = perm.permute(core::array::from_fn(|k| given[k]));
@@ -111,7 +120,7 @@ fn permuted(engine: &CudaEngine, states: &[F]) -> Result<Vec<u32>, fieldspar_dev
     stream.download(&data, 0..states.len())
 }
 
-fn codeword<E: Engine<EF5>>(engine: &E) -> Result<(), SelfTestFailure> {
+pub(crate) fn codeword<E: Engine<EF5>>(engine: &E) -> Result<(), SelfTestFailure> {
     let columns = 1 << LOG_WIDTH;
     let message = elements(2, columns << (LOG_HEIGHT - 1));
     let shape = CodeShape {
@@ -133,7 +142,10 @@ fn codeword<E: Engine<EF5>>(engine: &E) -> Result<(), SelfTestFailure> {
     same_root(found, columns, &root)
 }
 
-fn proof_of_work<E: Engine<EF5>>(engine: &E, perm: &Perm) -> Result<(), SelfTestFailure> {
+pub(crate) fn proof_of_work<E: Engine<EF5>>(
+    engine: &E,
+    perm: &Perm,
+) -> Result<(), SelfTestFailure> {
     let task = GrindTask {
         state: pow_state(),
         slot: SLOT,

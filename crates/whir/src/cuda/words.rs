@@ -7,13 +7,13 @@ use crate::field::{Extension, F};
 const _: () = assert!(size_of::<F>() == 4 && align_of::<F>() == 4);
 
 /// The words of base elements.
-pub(super) fn words(elements: &[F]) -> &[u32] {
+pub(crate) fn words(elements: &[F]) -> &[u32] {
     // SAFETY: `F` is `#[repr(transparent)]` over a `u32`, and every `F` is an initialised word.
     unsafe { core::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) }
 }
 
 /// One word.
-pub(super) fn word(element: F) -> u32 {
+pub(crate) fn word(element: F) -> u32 {
     words(&[element])[0]
 }
 
@@ -21,7 +21,7 @@ pub(super) fn word(element: F) -> u32 {
 ///
 /// A word that is not below p would break the field's invariant, so it is reduced; the device makes
 /// none.
-pub(super) fn base(word: u32) -> F {
+pub(crate) fn base(word: u32) -> F {
     let word = if word < P { word } else { word % P };
     // SAFETY: `F` is `#[repr(transparent)]` over a `u32`, of which each below p is an element.
     unsafe { core::mem::transmute::<u32, F>(word) }
@@ -30,7 +30,7 @@ pub(super) fn base(word: u32) -> F {
 const P: u32 = 0x7800_0001;
 
 /// Words of extension elements, the coefficients of one element side by side.
-pub(super) fn extension_words<EF: Extension>(elements: &[EF]) -> Vec<u32> {
+pub(crate) fn extension_words<EF: Extension>(elements: &[EF]) -> Vec<u32> {
     elements
         .iter()
         .flat_map(|x| words(x.as_basis_coefficients_slice()))
@@ -39,12 +39,12 @@ pub(super) fn extension_words<EF: Extension>(elements: &[EF]) -> Vec<u32> {
 }
 
 /// The element whose coefficients the words are.
-pub(super) fn extension<EF: Extension>(words: &[u32]) -> EF {
+pub(crate) fn extension<EF: Extension>(words: &[u32]) -> EF {
     EF::from_basis_coefficients_fn(|d| base(words[d]))
 }
 
 /// An element as a kernel's argument: five words, the last ones unused for degree 4.
-pub(super) fn argument<EF: Extension>(x: EF) -> [u32; 5] {
+pub(crate) fn argument<EF: Extension>(x: EF) -> [u32; 5] {
     let mut out = [0; 5];
     let coefficients = x.as_basis_coefficients_slice();
     out[..coefficients.len()].copy_from_slice(words(coefficients));

@@ -28,6 +28,38 @@ pub(crate) fn generate<D: Dialect>(dialect: &D) -> String {
     w.finish()
 }
 
+/// [`generate`], and for 2, 4 and 8 points the transforms of all rows of a sixteen-word array, for
+/// languages without pointers into it.
+pub(crate) fn generate_with_rows<D: Dialect>(dialect: &D) -> String {
+    let mut w = Writer::new(dialect, ABOUT);
+    for bits in 1..=4_u32 {
+        let length = 1 << bits;
+        let root = root_of_unity(bits).0;
+        let comment = format!("{length} points, w = {root} (not in Montgomery form).");
+        w.procedure(&comment, &format!("dft{length}"), length, &[], |w| {
+            rows(w, 1, bits);
+        });
+        if bits < 4 {
+            let comment = format!("The same of each {length} of sixteen words.");
+            w.procedure(&comment, &format!("dft{length}_rows"), 16, &[], |w| {
+                rows(w, 16 >> bits, bits);
+            });
+        }
+    }
+    w.finish()
+}
+
+fn rows<D: Dialect>(w: &mut Writer<'_, D>, count: usize, bits: u32) {
+    let length = 1 << bits;
+    for first in (0..count).map(|row| row << bits) {
+        let mut x: Vec<Value> = (first..first + length).map(|i| w.load(i)).collect();
+        transform(w, &mut x, bits);
+        for (i, value) in (first..).zip(&x) {
+            w.store(i, value);
+        }
+    }
+}
+
 /// Halves become sums, and differences times powers of the root; then each half in the same way.
 fn transform<D: Dialect>(w: &mut Writer<'_, D>, x: &mut [Value], bits: u32) {
     if bits == 0 {

@@ -134,3 +134,64 @@ impl Dialect for Cuda {
         format!("div_2exp<{k}>({x})")
     }
 }
+
+/// WGSL. Procedures work on a private array `s` of sixteen words, which the text declares that holds
+/// them first; tables are uniform buffers, since a constant that is indexed at run time is copied.
+pub(crate) struct Wgsl {
+    /// What stands before the first procedure.
+    pub(crate) prelude: &'static str,
+}
+
+impl Dialect for Wgsl {
+    fn head(&self, about: &str) -> String {
+        let about = about.replace('\n', "\n// ");
+        let prelude = self.prelude;
+        format!("// Written by `cargo xtask kernels`; do not edit.\n// {about}\n{prelude}")
+    }
+
+    fn table(&self, name: &str, words: &[u32]) -> String {
+        let count = words.len();
+        format!(
+            "// Filled by the host, a word in each `x`.\n\
+             @group(0) @binding(1) var<uniform> {name}: array<vec4<u32>, {count}>;\n"
+        )
+    }
+
+    fn entry(&self, table: &str, index: &str) -> String {
+        format!("{table}[{index}].x")
+    }
+
+    fn procedure(&self, name: &str, _length: usize, parameters: &[&str]) -> String {
+        let all: Vec<String> = parameters.iter().map(|p| format!("{p}: u32")).collect();
+        format!("fn {name}({}) {{", all.join(", "))
+    }
+
+    fn call(&self, name: &str, arguments: &[&str]) -> String {
+        format!("{name}({});", arguments.join(", "))
+    }
+
+    fn element(&self, index: usize) -> String {
+        format!("s[{index}]")
+    }
+
+    fn rolled(&self, variable: &str, count: usize) -> String {
+        format!("for (var {variable} = 0u; {variable} < {count}u; {variable}++) {{")
+    }
+
+    fn bind(&self, name: &str, value: &str) -> String {
+        format!("let {name} = {value};")
+    }
+
+    fn word(&self, word: u32) -> String {
+        format!("0x{word:08x}u")
+    }
+
+    fn div_2exp(&self, x: &str, k: u32) -> String {
+        format!("div_2exp({x}, {k}u)")
+    }
+
+    fn mul_known(&self, x: &str, factor: u32, ratio: u32) -> String {
+        let (factor, ratio) = (self.word(factor), self.word(ratio));
+        format!("{x} * {factor} - high_product({x}, {ratio}) * P")
+    }
+}

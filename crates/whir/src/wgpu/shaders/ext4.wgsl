@@ -1,0 +1,150 @@
+// The extension of degree 4, x^4 = 11: coefficients of x^0 to x^3. Stands after a text of the base field.
+//
+// Without loops, so that no compiler keeps the coefficients in indexed memory.
+
+const D = 4u;
+
+struct Ext { c: array<u32, 4> }
+
+const W = 0x37ffffe9u; // 11 2^32 mod p
+
+fn times_w(x: u32) -> u32 { return mul(x, W); }
+
+fn ext_zero() -> Ext { return Ext(array<u32, 4>(0u, 0u, 0u, 0u)); }
+
+fn ext_of(x: u32) -> Ext { return Ext(array<u32, 4>(x, 0u, 0u, 0u)); }
+
+fn ext_one() -> Ext { return ext_of(ONE); }
+
+// The fifth coefficient is none: what kernels of both degrees are written with.
+fn ext_make(a: u32, b: u32, c: u32, d: u32, e: u32) -> Ext { return Ext(array<u32, 4>(a, b, c, d)); }
+
+fn ext_fifth(x: Ext) -> u32 { return 0u; }
+
+fn ext_add(a: Ext, b: Ext) -> Ext {
+    return Ext(array<u32, 4>(
+        add(a.c[0], b.c[0]),
+        add(a.c[1], b.c[1]),
+        add(a.c[2], b.c[2]),
+        add(a.c[3], b.c[3]),
+    ));
+}
+
+fn ext_sub(a: Ext, b: Ext) -> Ext {
+    return Ext(array<u32, 4>(
+        sub(a.c[0], b.c[0]),
+        sub(a.c[1], b.c[1]),
+        sub(a.c[2], b.c[2]),
+        sub(a.c[3], b.c[3]),
+    ));
+}
+
+fn ext_mul_base(a: Ext, s: u32) -> Ext {
+    return Ext(array<u32, 4>(mul(a.c[0], s), mul(a.c[1], s), mul(a.c[2], s), mul(a.c[3], s)));
+}
+
+// D products per coefficient, W folded into one factor, one reduction per coefficient.
+fn ext_mul(a: Ext, b: Ext) -> Ext {
+    let w1 = times_w(b.c[1]);
+    let w2 = times_w(b.c[2]);
+    let w3 = times_w(b.c[3]);
+    var r0 = mac(wide_zero(), a.c[0], b.c[0]);
+    r0 = mac(r0, a.c[1], w3);
+    r0 = mac(r0, a.c[2], w2);
+    r0 = mac(r0, a.c[3], w1);
+    r0 = fold_high(r0);
+    var r1 = mac(wide_zero(), a.c[0], b.c[1]);
+    r1 = mac(r1, a.c[1], b.c[0]);
+    r1 = mac(r1, a.c[2], w3);
+    r1 = mac(r1, a.c[3], w2);
+    r1 = fold_high(r1);
+    var r2 = mac(wide_zero(), a.c[0], b.c[2]);
+    r2 = mac(r2, a.c[1], b.c[1]);
+    r2 = mac(r2, a.c[2], b.c[0]);
+    r2 = mac(r2, a.c[3], w3);
+    r2 = fold_high(r2);
+    var r3 = mac(wide_zero(), a.c[0], b.c[3]);
+    r3 = mac(r3, a.c[1], b.c[2]);
+    r3 = mac(r3, a.c[2], b.c[1]);
+    r3 = mac(r3, a.c[3], b.c[0]);
+    r3 = fold_high(r3);
+    return Ext(array<u32, 4>(redc(r0), redc(r1), redc(r2), redc(r3)));
+}
+
+// A sum of products of base with extension elements.
+struct Sum { v: array<Wide, 4> }
+
+fn sum_zero() -> Sum {
+    let z = wide_zero();
+    return Sum(array<Wide, 4>(z, z, z, z));
+}
+
+fn sum_add(s: Sum, a: u32, x: Ext) -> Sum {
+    return Sum(array<Wide, 4>(
+        fold_high(mac(s.v[0], a, x.c[0])),
+        fold_high(mac(s.v[1], a, x.c[1])),
+        fold_high(mac(s.v[2], a, x.c[2])),
+        fold_high(mac(s.v[3], a, x.c[3])),
+    ));
+}
+
+// Two products at a time: half the folds.
+fn sum_add2(s: Sum, a: u32, x: Ext, b: u32, y: Ext) -> Sum {
+    return Sum(array<Wide, 4>(
+        fold_high(mac(mac(s.v[0], a, x.c[0]), b, y.c[0])),
+        fold_high(mac(mac(s.v[1], a, x.c[1]), b, y.c[1])),
+        fold_high(mac(mac(s.v[2], a, x.c[2]), b, y.c[2])),
+        fold_high(mac(mac(s.v[3], a, x.c[3]), b, y.c[3])),
+    ));
+}
+
+fn sum_finish(s: Sum) -> Ext {
+    return Ext(array<u32, 4>(redc(s.v[0]), redc(s.v[1]), redc(s.v[2]), redc(s.v[3])));
+}
+
+// A sum of products of extension elements: coefficients of x^0 to x^6, W met once at the end.
+struct Dot { v: array<Wide, 7> }
+
+fn dot_zero() -> Dot {
+    let z = wide_zero();
+    return Dot(array<Wide, 7>(z, z, z, z, z, z, z));
+}
+
+fn dot_add(s: Dot, a: Ext, b: Ext) -> Dot {
+    var r0 = mac(s.v[0], a.c[0], b.c[0]);
+    r0 = fold_high(r0);
+    var r1 = mac(s.v[1], a.c[0], b.c[1]);
+    r1 = mac(r1, a.c[1], b.c[0]);
+    r1 = fold_high(r1);
+    var r2 = mac(s.v[2], a.c[0], b.c[2]);
+    r2 = mac(r2, a.c[1], b.c[1]);
+    r2 = fold_high(r2);
+    r2 = mac(r2, a.c[2], b.c[0]);
+    r2 = fold_high(r2);
+    var r3 = mac(s.v[3], a.c[0], b.c[3]);
+    r3 = mac(r3, a.c[1], b.c[2]);
+    r3 = fold_high(r3);
+    r3 = mac(r3, a.c[2], b.c[1]);
+    r3 = mac(r3, a.c[3], b.c[0]);
+    r3 = fold_high(r3);
+    var r4 = mac(s.v[4], a.c[1], b.c[3]);
+    r4 = mac(r4, a.c[2], b.c[2]);
+    r4 = fold_high(r4);
+    r4 = mac(r4, a.c[3], b.c[1]);
+    r4 = fold_high(r4);
+    var r5 = mac(s.v[5], a.c[2], b.c[3]);
+    r5 = mac(r5, a.c[3], b.c[2]);
+    r5 = fold_high(r5);
+    var r6 = mac(s.v[6], a.c[3], b.c[3]);
+    r6 = fold_high(r6);
+    return Dot(array<Wide, 7>(r0, r1, r2, r3, r4, r5, r6));
+}
+
+fn dot_finish(s: Dot) -> Ext {
+    return Ext(array<u32, 4>(
+        add(redc(s.v[0]), times_w(redc(s.v[4]))),
+        add(redc(s.v[1]), times_w(redc(s.v[5]))),
+        add(redc(s.v[2]), times_w(redc(s.v[6]))),
+        redc(s.v[3]),
+    ));
+}

@@ -50,7 +50,7 @@ pub(crate) fn apt(context: &Context, packages: &[&str]) -> Result {
         let mut command = context.command("apt-get");
         run(command.env("DEBIAN_FRONTEND", "noninteractive").args(args))
     };
-    let install = [&["install", "-y", "--no-install-recommends"], packages].concat();
+    let install = [&["install", "-y", "--no-install-recommends"][..], packages].concat();
     // The lists of a fresh machine are empty or old.
     apt(&install).or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))
 }

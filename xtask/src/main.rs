@@ -12,6 +12,7 @@ mod kernels;
 mod record;
 mod rivals;
 mod shaders;
+mod rtl;
 mod soak;
 mod test;
 
@@ -44,6 +45,8 @@ enum Command {
     Kernels(kernels::Args),
     /// Translate the WGSL kernels as wgpu does for Vulkan, Metal and DX12, and pin the results.
     Shaders(shaders::Args),
+    /// Build the simulated accelerator with Verilator, or check it.
+    Rtl(rtl::Args),
 }
 
 fn main() -> ExitCode {
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Rivals(args) => rivals::run(&args),
         Command::Kernels(args) => kernels::run(&args),
         Command::Shaders(args) => shaders::run(&args),
+        Command::Rtl(args) => rtl::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -81,7 +85,7 @@ mod tests {
         super::Cli::command().debug_assert();
         assert_eq!(
             super::subcommands(),
-            ["test", "soak", "rivals", "kernels", "shaders"]
+            ["test", "soak", "rivals", "kernels", "shaders", "rtl"]
         );
     }
 }

@@ -8,6 +8,8 @@
 // Every block is a pipeline of fixed latency that takes new operands each cycle. The functions below
 // give the number of clock edges from operands to result; they are the only place where a latency is
 // written down. LEV is the number of Karatsuba levels.
+// No design uses every constant.
+/* verilator lint_off UNUSEDPARAM */
 package fieldspar_pkg;
 
   // Width of a field element in bits.
@@ -22,6 +24,16 @@ package fieldspar_pkg;
   // 2^384 mod q: one in Montgomery form.
   localparam logic [383:0] FQ_ONE =
     384'h008d6661e2fdf49a4cf495bf803c84e87b4e97b76e7c63059f7db3a98a7d3ff251409f837fffffb102cdffffffffff68;
+
+  // floor(2^(2*377 + 5) / q): the reciprocal of barrett_mul with N = 377, SLACK = 4.
+  localparam logic [383:0] FQ_BARRETT =
+    384'h4c2a11a19880c1d2ed87940b05de9ee7775a1bcceed6340d5e5a911b0b4da05a1dad0ef138854b23f3fab18bc9b5ff99;
+  // 2d of the curve in Montgomery form: the k of a record's third word k x y.
+  localparam logic [383:0] EDWARDS_2D =
+    384'h01784602fbff628a8bf6c1dd0d95a93e5597097dc5f2bb260f4d7cf27ef38fa5eae0237580faa8faf24b7e8444a706c6;
+
+  // mod_add, mod_sub.
+  localparam int MOD_ADD_LATENCY = 2;
 
   // The full product of two W-bit numbers: 2 at the ground, 3 more a level.
   function automatic int kmul_latency(input int lev);
@@ -38,6 +50,11 @@ package fieldspar_pkg;
     mont_latency = 2 * kmul_latency(lev) + kmul_lo_latency(lev) + 2;
   endfunction
 
+  // Barrett product: full, high (a full one), low, difference, conditional subtraction.
+  function automatic int barrett_latency(input int lev);
+    barrett_latency = 2 * kmul_latency(lev) + kmul_lo_latency(lev) + 2;
+  endfunction
+
   // Edwards addition: operand sums, first products, sums, last products.
   function automatic int ec_latency(input int lev);
     ec_latency = 2 + 2 * mont_latency(lev);
@@ -50,3 +67,4 @@ package fieldspar_pkg;
   endfunction
 
 endpackage
+/* verilator lint_on UNUSEDPARAM */

@@ -30,7 +30,7 @@ pub(crate) fn install(context: &Context) -> Result<Outcome> {
     if is_installed() {
         return Ok(Outcome::Passed);
     }
-    let outcome = apt(context);
+    let outcome = apt(context, &PACKAGES);
     match outcome {
         Ok(()) if is_installed() => Ok(Outcome::Passed),
         _ if env::var_os("CI").is_none() => Ok(Outcome::Skipped(
@@ -41,7 +41,8 @@ pub(crate) fn install(context: &Context) -> Result<Outcome> {
     }
 }
 
-fn apt(context: &Context) -> Result {
+/// Installs Debian's packages.
+pub(crate) fn apt(context: &Context, packages: &[&str]) -> Result {
     if !Path::new("/usr/bin/apt-get").exists() {
         return Err("this system has no apt-get".into());
     }
@@ -49,7 +50,7 @@ fn apt(context: &Context) -> Result {
         let mut command = context.command("apt-get");
         run(command.env("DEBIAN_FRONTEND", "noninteractive").args(args))
     };
-    let install = [&["install", "-y", "--no-install-recommends"], &PACKAGES[..]].concat();
+    let install = [&["install", "-y", "--no-install-recommends"][..], packages].concat();
     // The lists of a fresh machine are empty or old.
     apt(&install).or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))
 }

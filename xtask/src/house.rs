@@ -30,13 +30,14 @@ const MAY: [(&str, &str); 1] = [("fieldspar-fpga", "fieldspar-msm")];
 /// Modules (parts of a path) where `unsafe` may stand: the instruction sets, the columns that tasks
 /// write side by side, the advice to the kernel about pages, the calls of NVIDIA's driver, those
 /// of its compiler, and those of the kernels' arithmetic compiled for the host.
-const UNSAFE: [&str; 7] = [
+const UNSAFE: [&str; 8] = [
     "/cpu/x86_64/",
     "/cpu/aarch64/",
     "/cpu/strided.rs",
     "/cpu/pages.rs",
     "/kernels/nvrtc.rs",
     "/tests/kernels/library.rs",
+    "/rtl/library.rs",
     "/cuda/",
 ];
 

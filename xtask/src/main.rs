@@ -11,6 +11,7 @@ mod house;
 mod kernels;
 mod record;
 mod rivals;
+mod rtl;
 mod soak;
 mod test;
 
@@ -41,6 +42,8 @@ enum Command {
     Rivals(rivals::Args),
     /// Compile the CUDA kernels into the archives that the crates embed.
     Kernels(kernels::Args),
+    /// Build the simulated accelerator with Verilator, or check it.
+    Rtl(rtl::Args),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Soak(args) => soak::run(&args),
         Command::Rivals(args) => rivals::run(&args),
         Command::Kernels(args) => kernels::run(&args),
+        Command::Rtl(args) => rtl::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -75,6 +79,9 @@ mod tests {
     fn the_command_line_is_well_formed() {
         use clap::CommandFactory;
         super::Cli::command().debug_assert();
-        assert_eq!(super::subcommands(), ["test", "soak", "rivals", "kernels"]);
+        assert_eq!(
+            super::subcommands(),
+            ["test", "soak", "rivals", "kernels", "rtl"]
+        );
     }
 }

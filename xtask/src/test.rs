@@ -8,7 +8,7 @@ use crate::{
     context::{Context, PROFILE, output, run as start},
     deny,
     facts::Facts,
-    fuzz, house, kernels, rivals,
+    fuzz, house, kernels, rivals, rtl,
 };
 
 /// Options of `cargo xtask test`.
@@ -37,7 +37,7 @@ type Leg = (
 );
 
 /// The legs in order: what fails fast comes first.
-const LEGS: [Leg; 15] = [
+const LEGS: [Leg; 16] = [
     ("fmt", "the code is formatted", |c, _| {
         passed(start(c.cargo().args(["fmt", "--all", "--check"])))
     }),
@@ -73,6 +73,11 @@ const LEGS: [Leg; 15] = [
         |c, _| adapters::install(c),
     ),
     ("tests", "the tests of the workspace", tests),
+    (
+        "rtl",
+        "the simulated accelerator is clean, and computes what arkworks does",
+        |c, _| rtl::leg(c),
+    ),
     (
         "native",
         "the libraries build for this processor alone",

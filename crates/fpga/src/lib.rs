@@ -1,0 +1,4 @@
+//! The pipelined MSM accelerator, simulated.
+#![deny(unsafe_code)]
+
+pub mod rtl;

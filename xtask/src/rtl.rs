@@ -1,0 +1,444 @@
+//! Builds the simulated accelerator: Verilator turns the designs in `rtl/` into C++, the compiler that
+//! into one shared object a design, which `fieldspar-fpga` opens at run time. Nothing is installed here.
+#![forbid(unsafe_code)]
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    Result,
+    context::{Context, PROFILE, output, run as start},
+    test::Outcome,
+};
+
+/// Debian's packages.
+pub(crate) const PACKAGES: [&str; 2] = ["verilator", "yosys"];
+/// What a design is built from.
+const FOLDER: &str = "rtl";
+/// The package of constants: read before everything else.
+const PACKAGE: &str = "rtl/fieldspar_pkg.sv";
+/// The C face, one for all designs.
+const SHIM: &str = "rtl/sim/shim.cpp";
+
+/// Options of `cargo xtask rtl`.
+#[derive(clap::Args, Default)]
+pub(crate) struct Args {
+    /// Only these designs [default: those that the tests of CI use].
+    names: Vec<String>,
+    /// Check the designs with Verilator and yosys, build nothing.
+    #[arg(long)]
+    lint: bool,
+    /// Print the area of the multipliers by yosys as JSON.
+    #[arg(long, conflicts_with = "lint")]
+    area: bool,
+    /// Build with waveforms, as <name>-trace.so.
+    #[arg(long, conflicts_with_all = ["lint", "area"])]
+    trace: bool,
+    /// List the designs.
+    #[arg(long)]
+    list: bool,
+}
+
+/// One design as it is built.
+struct Top {
+    /// The shared object's name.
+    name: &'static str,
+    /// The top module; its file has its name.
+    module: &'static str,
+    /// Folder of that file.
+    folder: &'static str,
+    parameters: &'static [(&'static str, u32)],
+    /// Whether CI builds it.
+    ci: bool,
+}
+
+/// Every design that a test or the program opens.
+const TOPS: [Top; 5] = [
+    Top {
+        name: "blocks_l2",
+        module: "blocks",
+        folder: "rtl/sim",
+        parameters: &[("LEV", 2)],
+        ci: true,
+    },
+    Top {
+        name: "blocks_l3",
+        module: "blocks",
+        folder: "rtl/sim",
+        parameters: &[("LEV", 3)],
+        ci: true,
+    },
+    Top {
+        name: "blocks_l4",
+        module: "blocks",
+        folder: "rtl/sim",
+        parameters: &[("LEV", 4)],
+        ci: true,
+    },
+    Top {
+        name: "ec_adder_l3",
+        module: "ec_adder",
+        folder: "rtl",
+        parameters: &[("LEV", 3), ("FULL", 1)],
+        ci: true,
+    },
+    Top {
+        name: "ec_adder_l2_mixed",
+        module: "ec_adder",
+        folder: "rtl",
+        parameters: &[("LEV", 2), ("FULL", 0)],
+        ci: false,
+    },
+];
+
+impl Top {
+    fn source(&self) -> String {
+        format!("{}/{}.sv", self.folder, self.module)
+    }
+
+    fn parameters(&self) -> impl Iterator<Item = String> {
+        self.parameters
+            .iter()
+            .map(|(name, value)| format!("-G{name}={value}"))
+    }
+}
+
+/// Modules that yosys reads and checks as tops of their own, with parameters.
+const SYNTHESISABLE: [(&str, &[(&str, u32)]); 7] = [
+    ("kmul", &[("LEV", 2)]),
+    ("kmul", &[("LEV", 3)]),
+    ("kmul", &[("LEV", 4)]),
+    ("mont_mul", &[("LEV", 3)]),
+    ("barrett_mul", &[("LEV", 3)]),
+    ("ec_adder", &[("LEV", 3), ("FULL", 0)]),
+    ("ec_adder", &[("LEV", 3), ("FULL", 1)]),
+];
+
+pub(crate) fn run(args: &Args) -> Result {
+    let context = Context::new()?;
+    if args.list {
+        for top in &TOPS {
+            let parameters: Vec<String> = top.parameters().collect();
+            println!("{:20} {} {}", top.name, top.source(), parameters.join(" "));
+        }
+        return Ok(());
+    }
+    for name in &args.names {
+        if !TOPS.iter().any(|top| top.name == name) {
+            let known = TOPS.map(|top| top.name).join(", ");
+            return Err(format!("no design `{name}`; there are: {known}").into());
+        }
+    }
+    if args.area {
+        return area(&context);
+    }
+    if args.lint {
+        return lint(&context);
+    }
+    let chosen = TOPS.iter().filter(|top| match args.names.is_empty() {
+        true => top.ci,
+        false => args.names.iter().any(|name| name == top.name),
+    });
+    build_all(&context, chosen, args.trace)
+}
+
+/// The leg of CI: lint, the designs, and the tests that drive them.
+pub(crate) fn leg(context: &Context) -> Result<Outcome> {
+    if missing().is_some() {
+        let installed = crate::adapters::apt(context, &PACKAGES);
+        if missing().is_some() && env::var_os("CI").is_none() {
+            return Ok(Outcome::Skipped(
+                "verilator and yosys are not here, and apt-get could not install them",
+            ));
+        }
+        installed?;
+    }
+    lint(context)?;
+    build_all(context, TOPS.iter().filter(|top| top.ci), false)?;
+    start(
+        context
+            .cargo()
+            .env("FIELDSPAR_RTL", objects(context))
+            .args(["test", "--workspace", "--locked", "--profile", PROFILE])
+            .args(["--test", "fpga", "--", "rtl"]),
+    )?;
+    Ok(Outcome::Passed)
+}
+
+/// What has to be installed, if something lacks.
+fn missing() -> Option<String> {
+    let lacks = |program: &&str| {
+        let found = Command::new(program)
+            .arg("--version")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        found.is_err()
+    };
+    let lacking: Vec<&str> = ["verilator", "make", "g++", "yosys"]
+        .into_iter()
+        .filter(lacks)
+        .collect();
+    let packages = PACKAGES.join(" ");
+    (!lacking.is_empty()).then(|| {
+        format!(
+            "{} not found: apt-get install {packages}",
+            lacking.join(", ")
+        )
+    })
+}
+
+fn complete() -> Result {
+    missing().map_or(Ok(()), |what| Err(what.into()))
+}
+
+/// Where the shared objects lie.
+pub(crate) fn objects(context: &Context) -> PathBuf {
+    context.target.join("rtl")
+}
+
+/// Verilator's command up to the top.
+fn verilator(context: &Context, top: &Top) -> Command {
+    let mut command = context.command("verilator");
+    command
+        .args(["-y", FOLDER, PACKAGE, &top.source()])
+        .args(["--top-module", top.module])
+        .args(top.parameters());
+    command
+}
+
+fn lint(context: &Context) -> Result {
+    complete()?;
+    for top in &TOPS {
+        let mut command = verilator(context, top);
+        start(command.args(["--lint-only", "-Wall"]))?;
+    }
+    for (module, parameters) in SYNTHESISABLE {
+        let set: String = parameters
+            .iter()
+            .map(|(name, value)| format!(" -chparam {name} {value}"))
+            .collect();
+        let files = sources(context)?;
+        let files: Vec<String> = files
+            .iter()
+            .filter(|path| path.ends_with(".sv") && !path.starts_with("rtl/sim"))
+            .cloned()
+            .collect();
+        let script = format!(
+            "read_verilog -sv {}; hierarchy -check -top {module}{set}; proc; check -assert",
+            files.join(" ")
+        );
+        start(context.command("yosys").args(["-q", "-p", &script]))?;
+    }
+    Ok(())
+}
+
+/// Every file of the folder, the package first, then by name.
+fn sources(context: &Context) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from(FOLDER)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(context.root.join(&folder))? {
+            let entry = entry?;
+            let path = folder.join(entry.file_name());
+            if entry.path().is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path.to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+    found.sort_by_key(|path| (path != PACKAGE, path.clone()));
+    Ok(found)
+}
+
+fn build_all<'a>(context: &Context, tops: impl Iterator<Item = &'a Top>, trace: bool) -> Result {
+    complete()?;
+    let mut hash = Sha256::new();
+    hash.update(output(context.command("verilator").arg("--version"))?);
+    // This file: the options.
+    hash.update(include_str!("rtl.rs"));
+    for path in sources(context)? {
+        hash.update(path.as_bytes());
+        hash.update(fs::read(context.root.join(&path))?);
+    }
+    let state = format!("{:x}", Hex(hash.finalize().into()));
+    for top in tops {
+        build(context, top, trace, &state)?;
+    }
+    Ok(())
+}
+
+struct Hex([u8; 32]);
+
+impl std::fmt::LowerHex for Hex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Builds one design unless it was built from these very files.
+fn build(context: &Context, top: &Top, trace: bool, state: &str) -> Result {
+    let name = match trace {
+        true => format!("{}-trace", top.name),
+        false => top.name.to_owned(),
+    };
+    let clock = Instant::now();
+    let (folder, work) = (objects(context), objects(context).join("build").join(&name));
+    let (object, stamp) = (
+        folder.join(format!("{name}.so")),
+        folder.join(format!("{name}.stamp")),
+    );
+    if object.exists() && fs::read_to_string(&stamp).is_ok_and(|built| built == state) {
+        println!("{name}: built before");
+        return Ok(());
+    }
+    let _ = fs::remove_file(&stamp);
+    let _ = fs::remove_dir_all(&work);
+    fs::create_dir_all(&work)?;
+
+    let mut command = verilator(context, top);
+    command
+        .args(["--cc", "-O3", "--noassert", "-Wno-fatal"])
+        // Initial values come from the seed that a simulation is opened with.
+        .args(["--x-assign", "unique", "--x-initial", "unique"])
+        // Files small enough to be compiled side by side.
+        .args(["--output-split", "20000"])
+        .args(["-CFLAGS", "-fPIC -fvisibility=hidden -fno-gnu-unique"])
+        .arg("--Mdir")
+        .arg(&work);
+    if trace {
+        command.arg("--trace");
+    }
+    start(&mut command)?;
+
+    let class = format!("V{}", top.module);
+    let header = fs::read_to_string(work.join(format!("{class}.h")))?;
+    let ports = ports(&header);
+    if ports.is_empty() {
+        return Err(format!("{class}.h names no ports").into());
+    }
+    fs::write(work.join("ports.inc"), ports)?;
+
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut support = vec!["verilated.o", "verilated_threads.o"];
+    if trace {
+        support.push("verilated_vcd_c.o");
+    }
+    let archive = format!("{class}__ALL.a");
+    start(
+        context
+            .command("make")
+            .args(["-s", "-j", &jobs.to_string(), "-C"])
+            .arg(&work)
+            .args(["-f", &format!("{class}.mk"), "VM_PARALLEL_BUILDS=1"])
+            // -O2 runs no faster and compiles far longer; what runs once needs neither.
+            .args(["OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2"])
+            .arg(&archive)
+            .args(&support)
+            .stdout(Stdio::null()),
+    )?;
+
+    let root = output(
+        context
+            .command("verilator")
+            .args(["--getenv", "VERILATOR_ROOT"]),
+    )?;
+    let include = Path::new(root.trim()).join("include");
+    let mut link = context.command("g++");
+    link.args(["-std=c++17", "-O1", "-shared", "-fPIC"])
+        .args(["-fvisibility=hidden", "-fno-gnu-unique", "-Wl,-Bsymbolic"])
+        .arg("-I")
+        .arg(&work)
+        .arg("-isystem")
+        .arg(&include)
+        .arg("-isystem")
+        .arg(include.join("vltstd"))
+        .arg(format!("-DFIELDSPAR_TOP={class}"))
+        .arg(format!("-DFIELDSPAR_HEADER=\"{class}.h\""))
+        .arg("-DFIELDSPAR_PORTS=\"ports.inc\"");
+    if trace {
+        link.arg("-DFIELDSPAR_TRACE");
+    }
+    link.arg(SHIM).arg(work.join(&archive));
+    for object in &support {
+        link.arg(work.join(object));
+    }
+    start(link.args(["-pthread", "-latomic", "-o"]).arg(&object))?;
+    fs::write(&stamp, state)?;
+    println!("{name}: built in {:.0} s", clock.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// `PORT(name, bits)` for each port of a Verilated class.
+fn ports(header: &str) -> String {
+    let mut found = String::new();
+    for line in header.lines() {
+        // VL_IN8(&clk,0,0); VL_OUTW(&out_x,383,0,12);
+        let Some((kind, rest)) = line.trim().split_once("(&") else {
+            continue;
+        };
+        if !kind.starts_with("VL_IN") && !kind.starts_with("VL_OUT") {
+            continue;
+        }
+        let mut words = rest.split([',', ')']);
+        let (Some(name), Some(Ok(high)), Some(Ok(low))) = (
+            words.next(),
+            words.next().map(str::parse::<u32>),
+            words.next().map(str::parse::<u32>),
+        ) else {
+            continue;
+        };
+        found.push_str(&format!("PORT({name}, {})\n", high + 1 - low));
+    }
+    found
+}
+
+/// `fieldspar fpga area` knows how; this is where one looks for it.
+fn area(context: &Context) -> Result {
+    let mut command = context.cargo();
+    command.args([
+        "run",
+        "--quiet",
+        "--locked",
+        "--profile",
+        PROFILE,
+        "-p",
+        "fieldspar",
+        "--",
+    ]);
+    start(command.args(["fpga", "area", "--json"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_come_from_the_header() {
+        let header = "    VL_IN8(&clk,0,0);\n    VL_OUTW(&r,383,0,12);\n    VL_IN16(&tag,15,0);\n";
+        assert_eq!(ports(header), "PORT(clk, 1)\nPORT(r, 384)\nPORT(tag, 16)\n");
+    }
+
+    #[test]
+    fn designs_have_names_and_files_of_their_own() -> Result {
+        let context = Context::new()?;
+        let names: std::collections::BTreeSet<_> = TOPS.iter().map(|top| top.name).collect();
+        assert_eq!(names.len(), TOPS.len());
+        for top in &TOPS {
+            assert!(
+                context.root.join(top.source()).is_file(),
+                "{}",
+                top.source()
+            );
+        }
+        Ok(())
+    }
+}

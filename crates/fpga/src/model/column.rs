@@ -116,6 +116,48 @@ impl Counters {
         ]
     }
 
+    /// The RTL's registers, in their order.
+    #[must_use]
+    pub const fn from_registers(registers: &[u64; 17]) -> Self {
+        let [
+            cycles,
+            issued,
+            zero,
+            digit,
+            point,
+            conflict,
+            append,
+            write,
+            turn,
+            drain,
+            aggregate,
+            result,
+            conflicts,
+            zeros,
+            passes,
+            full,
+            _,
+        ] = *registers;
+        Self {
+            cycles,
+            issued,
+            zero,
+            digit,
+            point,
+            conflict,
+            append,
+            write,
+            turn,
+            drain,
+            aggregate,
+            result,
+            conflicts,
+            zeros,
+            passes,
+            full,
+        }
+    }
+
     /// Cycles of the accumulation: from the first item to the last one issued.
     #[must_use]
     pub fn accumulation(&self) -> u64 {

@@ -29,7 +29,8 @@ const MAY: [(&str, &str); 1] = [("fieldspar-fpga", "fieldspar-msm")];
 
 /// Modules (parts of a path) where `unsafe` may stand: the instruction sets, the columns that tasks
 /// write side by side, the advice to the kernel about pages, the calls of NVIDIA's driver, those
-/// of its compiler, and those of the kernels' arithmetic compiled for the host.
+/// of its compiler, those of the kernels' arithmetic compiled for the host, and those of Verilated
+/// designs.
 const UNSAFE: [&str; 8] = [
     "/cpu/x86_64/",
     "/cpu/aarch64/",

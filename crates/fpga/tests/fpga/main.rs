@@ -1,0 +1,6 @@
+//! Tests of the simulated accelerator. Those named `rtl` need designs that `cargo xtask rtl` builds.
+#![allow(clippy::unwrap_used)]
+
+mod rtl_adder;
+mod rtl_blocks;
+mod support;

@@ -59,7 +59,7 @@ struct Top {
 }
 
 /// Every design that a test or the program opens.
-const TOPS: [Top; 5] = [
+const TOPS: [Top; 15] = [
     Top {
         name: "blocks_l2",
         module: "blocks",
@@ -93,6 +93,76 @@ const TOPS: [Top; 5] = [
         module: "ec_adder",
         folder: "rtl",
         parameters: &[("LEV", 2), ("FULL", 0)],
+        ci: false,
+    },
+    Top {
+        name: "sched_stall",
+        module: "msm_column",
+        folder: "rtl",
+        parameters: &[("W", 32), ("DELAY", 1), ("C", 5), ("LATENCY", 20), ("REENTRY", 9), ("POLICY", 0), ("QUEUE", 2)],
+        ci: true,
+    },
+    Top {
+        name: "sched_fifo",
+        module: "msm_column",
+        folder: "rtl",
+        parameters: &[("W", 32), ("DELAY", 1), ("C", 8), ("LATENCY", 70), ("REENTRY", 35), ("POLICY", 1), ("DEPTH", 16)],
+        ci: true,
+    },
+    Top {
+        name: "sched_fifo_turns",
+        module: "msm_column",
+        folder: "rtl",
+        parameters: &[("W", 32), ("DELAY", 1), ("C", 6), ("LATENCY", 33), ("REENTRY", 7), ("POLICY", 1), ("DEPTH", 5), ("COLUMNS", 3), ("QUEUE", 1)],
+        ci: true,
+    },
+    Top {
+        name: "sched_fifo_hot",
+        module: "msm_column",
+        folder: "rtl",
+        parameters: &[("W", 32), ("DELAY", 1), ("C", 8), ("LATENCY", 52), ("REENTRY", 27), ("POLICY", 1), ("DEPTH", 8), ("HOT", 4), ("REPLICAS", 16)],
+        ci: true,
+    },
+    Top {
+        name: "sched_append",
+        module: "msm_column",
+        folder: "rtl",
+        parameters: &[("W", 32), ("DELAY", 1), ("C", 7), ("LATENCY", 52), ("REENTRY", 27), ("POLICY", 2)],
+        ci: true,
+    },
+    Top {
+        name: "sched_append_hot",
+        module: "msm_column",
+        folder: "rtl",
+        parameters: &[("W", 32), ("DELAY", 1), ("C", 5), ("LATENCY", 18), ("REENTRY", 10), ("POLICY", 2), ("COLUMNS", 2), ("HOT", 3), ("REPLICAS", 8)],
+        ci: true,
+    },
+    Top {
+        name: "sched_append_zero",
+        module: "msm_column",
+        folder: "rtl",
+        parameters: &[("W", 32), ("DELAY", 1), ("C", 4), ("LATENCY", 12), ("REENTRY", 5), ("POLICY", 2), ("ZERO_BYPASS", 0), ("QUEUE", 3)],
+        ci: true,
+    },
+    Top {
+        name: "msm_c8",
+        module: "msm_column",
+        folder: "rtl",
+        parameters: &[("LEV", 3), ("C", 8), ("COLUMNS", 4), ("POLICY", 1), ("DEPTH", 16), ("HOT", 4), ("REPLICAS", 16)],
+        ci: true,
+    },
+    Top {
+        name: "msm_c9",
+        module: "msm_column",
+        folder: "rtl",
+        parameters: &[("LEV", 3), ("C", 9), ("COLUMNS", 1), ("POLICY", 2)],
+        ci: false,
+    },
+    Top {
+        name: "msm_c10",
+        module: "msm_column",
+        folder: "rtl",
+        parameters: &[("LEV", 3), ("C", 10), ("COLUMNS", 2), ("POLICY", 1), ("DEPTH", 64)],
         ci: false,
     },
 ];

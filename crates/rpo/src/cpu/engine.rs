@@ -40,6 +40,15 @@ impl CpuEngine {
         Err(DeviceError::from(missing).into())
     }
 
+    /// The engines of all variants that this processor runs, the plain one first.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        CpuVariant::ALL
+            .into_iter()
+            .filter_map(|variant| Self::new(variant).ok())
+            .collect()
+    }
+
     /// The engine of the fastest variant that this processor runs.
     #[must_use]
     pub fn best() -> Self {

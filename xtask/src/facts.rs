@@ -40,6 +40,7 @@ impl Facts {
         let mut variants = vec!["portable"];
         for (needs, flag, variant) in [
             ("aarch64", "asimd", "neon"),
+            ("aarch64", "sve", "sve"),
             ("x86_64", "avx2", "avx2"),
             ("x86_64", "avx512f", "avx512"),
         ] {

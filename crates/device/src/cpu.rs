@@ -18,11 +18,23 @@ pub enum CpuVariant {
     Avx512,
     /// AArch64 NEON: 4 lanes of 32 bits.
     Neon,
+    /// AArch64 SVE: vectors of any length. For hashing with RPO only, and never chosen unnamed: what it
+    /// gains depends on the chip.
+    Sve,
 }
 
 impl CpuVariant {
-    /// Every variant, slowest first.
+    /// The variants that every capability has, slowest first.
     pub const ALL: [Self; 4] = [Self::Portable, Self::Neon, Self::Avx2, Self::Avx512];
+
+    /// Every variant that can be named: [`Self::ALL`] and those of one capability.
+    pub const NAMED: [Self; 5] = [
+        Self::Portable,
+        Self::Neon,
+        Self::Avx2,
+        Self::Avx512,
+        Self::Sve,
+    ];
 
     /// The name used in device specifications (`cpu:avx2`).
     #[must_use]
@@ -32,6 +44,7 @@ impl CpuVariant {
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
             Self::Neon => "neon",
+            Self::Sve => "sve",
         }
     }
 
@@ -46,12 +59,14 @@ impl CpuVariant {
             Self::Avx512 => std::arch::is_x86_feature_detected!("avx512f"),
             #[cfg(target_arch = "aarch64")]
             Self::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            #[cfg(target_arch = "aarch64")]
+            Self::Sve => std::arch::is_aarch64_feature_detected!("sve"),
             #[allow(unreachable_patterns)]
             _ => false,
         }
     }
 
-    /// The fastest variant that this processor can run.
+    /// The fastest of [`Self::ALL`] that this processor can run.
     #[must_use]
     pub fn best() -> Self {
         Self::ALL

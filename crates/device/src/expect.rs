@@ -31,7 +31,7 @@ pub enum ExpectError {
     NoAdapter(Unavailable),
 }
 
-/// The variants to test: all that are available, slowest first.
+/// The variants to test: all of [`CpuVariant::ALL`] that are available, slowest first.
 ///
 /// # Errors
 ///
@@ -84,7 +84,7 @@ fn check(
     available: impl Fn(CpuVariant) -> bool,
 ) -> Result<Vec<CpuVariant>, ExpectError> {
     for name in names(expected).filter(|name| adapter(name).is_none()) {
-        match CpuVariant::ALL.into_iter().find(|v| v.name() == name) {
+        match CpuVariant::NAMED.into_iter().find(|v| v.name() == name) {
             None => return Err(ExpectError::Unknown(name.to_owned())),
             Some(variant) if !available(variant) => return Err(ExpectError::Missing(variant)),
             Some(_) => {}

@@ -70,6 +70,7 @@ pub(crate) fn cpu_missing(variant: CpuVariant) -> Option<String> {
         CpuVariant::Avx2 => ("x86_64", "AVX2"),
         CpuVariant::Avx512 => ("x86_64", "AVX-512F"),
         CpuVariant::Neon => ("aarch64", "NEON"),
+        CpuVariant::Sve => ("aarch64", "SVE"),
     };
     let here = std::env::consts::ARCH;
     Some(if here == architecture {
@@ -93,7 +94,8 @@ fn cpu(variant: CpuVariant) -> Probe {
         memory_bytes: total_memory(),
         limits: Limits {
             vector_bits: match variant {
-                CpuVariant::Portable => None,
+                // The length of SVE's is the processor's own.
+                CpuVariant::Portable | CpuVariant::Sve => None,
                 CpuVariant::Neon => Some(128),
                 CpuVariant::Avx2 => Some(256),
                 CpuVariant::Avx512 => Some(512),
@@ -129,7 +131,7 @@ pub(crate) fn absent(
 
 pub(crate) fn all() -> Vec<Probe> {
     let adx = DeviceSpec::Cpu(crate::CpuSelection::Adx);
-    let mut found: Vec<Probe> = CpuVariant::ALL.into_iter().map(cpu).collect();
+    let mut found: Vec<Probe> = CpuVariant::NAMED.into_iter().map(cpu).collect();
     found.push(absent(
         &adx,
         DeviceKind::Cpu,

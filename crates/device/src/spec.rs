@@ -14,8 +14,8 @@ use crate::CpuVariant;
 pub const ENV_DEVICE: &str = "FIELDSPAR_DEVICE";
 
 /// The forms that are allowed, for messages.
-const ALLOWED: &str = "auto, cpu, cpu:portable, cpu:avx2, cpu:avx512, cpu:neon, cpu:adx, cuda, \
-                       cuda:N (N from 0), wgpu, wgpu:NAME (part of an adapter's name), wgpu:vulkan, \
+const ALLOWED: &str = "auto, cpu, cpu:portable, cpu:avx2, cpu:avx512, cpu:neon, cpu:sve, cpu:adx, \
+                       cuda, cuda:N (N from 0), wgpu, wgpu:NAME (part of an adapter's name), wgpu:vulkan, \
                        wgpu:metal, wgpu:dx12, wgpu:gl, wgpu:vulkan:NAME";
 
 /// Which CPU code was asked for.
@@ -166,7 +166,7 @@ impl FromStr for DeviceSpec {
             (_, Some("")) => err(SpecProblem::EmptySelector),
             ("cpu", None) => Ok(Self::Cpu(CpuSelection::Best)),
             ("cpu", Some("adx")) => Ok(Self::Cpu(CpuSelection::Adx)),
-            ("cpu", Some(name)) => match CpuVariant::ALL.into_iter().find(|v| v.name() == name) {
+            ("cpu", Some(name)) => match CpuVariant::NAMED.into_iter().find(|v| v.name() == name) {
                 Some(variant) => Ok(Self::Cpu(CpuSelection::Variant(variant))),
                 None => err(SpecProblem::UnknownVariant),
             },
@@ -258,6 +258,7 @@ mod tests {
             "cpu:avx2",
             "cpu:avx512",
             "cpu:neon",
+            "cpu:sve",
             "cpu:adx",
             "cuda",
             "cuda:0",
@@ -302,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_message_lists_every_variant() {
-        for variant in CpuVariant::ALL {
+        for variant in CpuVariant::NAMED {
             let spec = DeviceSpec::from(variant).to_string();
             assert!(ALLOWED.contains(&spec), "{spec} is missing");
         }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use fieldspar_device::{CpuSelection, CpuVariant, Device, DeviceSpec, Host};
+use fieldspar_device::{CpuSelection, Device, DeviceSpec, Host};
 use fieldspar_rpo::cpu::CpuEngine;
 use fieldspar_rpo::engine::Engine;
 use fieldspar_rpo::{Digest, MODULUS, Sponge, State};
@@ -84,13 +84,13 @@ struct Ours {
 }
 
 impl Ours {
-    fn cpu(variant: CpuVariant) -> Result<Self, Failure> {
-        Ok(Self {
-            device: format!("cpu:{variant}"),
-            variant: variant.name().to_owned(),
-            engine: Box::new(CpuEngine::new(variant)?),
-            cpu: Some(CpuEngine::new(variant)?),
-        })
+    fn cpu(engine: CpuEngine) -> Self {
+        Self {
+            device: engine.device(),
+            variant: engine.variant().name().to_owned(),
+            engine: Box::new(engine),
+            cpu: Some(engine),
+        }
     }
 
     fn gpu(device: &Device, engine: Box<dyn Engine>) -> Self {
@@ -254,15 +254,13 @@ fn engines(spec: &DeviceSpec, context: &Context) -> Result<(Device, Vec<Ours>), 
         return Ok((device, ours));
     }
     let device = context.open_processor()?;
-    let variants: Vec<CpuVariant> = match (spec, device.cpu_variant()) {
-        (DeviceSpec::Cpu(CpuSelection::Variant(_)), Some(variant)) => vec![variant],
-        _ => CpuVariant::ALL
-            .into_iter()
-            .filter(|v| v.is_available())
-            .collect(),
+    let engines = match (spec, device.cpu_variant()) {
+        (DeviceSpec::Cpu(CpuSelection::Variant(_)), Some(variant)) => {
+            vec![CpuEngine::new(variant)?]
+        }
+        _ => CpuEngine::all(),
     };
-    let ours = variants.into_iter().map(Ours::cpu);
-    let ours = ours.collect::<Result<_, Failure>>()?;
+    let ours = engines.into_iter().map(Ours::cpu).collect();
     Ok((device, ours))
 }
 

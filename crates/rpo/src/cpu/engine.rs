@@ -5,7 +5,7 @@ use fieldspar_device::{CpuVariant, Error as DeviceError, Unavailable};
 use rayon::prelude::*;
 
 #[cfg(target_arch = "aarch64")]
-use super::aarch64::neon::Neon;
+use super::aarch64::{neon::Neon, sve::Sve};
 use super::isa::{Isa, Kernel};
 use super::kernels::{PermuteMany, PermuteOne};
 use super::portable::Portable;
@@ -40,6 +40,15 @@ impl CpuEngine {
         Err(DeviceError::from(missing).into())
     }
 
+    /// The engines of all variants that this processor runs, the plain one first.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        CpuVariant::NAMED
+            .into_iter()
+            .filter_map(|variant| Self::new(variant).ok())
+            .collect()
+    }
+
     /// The engine of the fastest variant that this processor runs.
     #[must_use]
     pub fn best() -> Self {
@@ -72,6 +81,11 @@ impl CpuEngine {
             },
             #[cfg(target_arch = "aarch64")]
             CpuVariant::Neon => match Neon::detect() {
+                Some(isa) => isa.vectorize(kernel),
+                None => Portable.vectorize(kernel),
+            },
+            #[cfg(target_arch = "aarch64")]
+            CpuVariant::Sve => match Sve::detect() {
                 Some(isa) => isa.vectorize(kernel),
                 None => Portable.vectorize(kernel),
             },
@@ -218,7 +232,11 @@ impl CpuEngine {
 const fn supported(variant: CpuVariant) -> bool {
     matches!(
         variant,
-        CpuVariant::Portable | CpuVariant::Avx2 | CpuVariant::Avx512 | CpuVariant::Neon
+        CpuVariant::Portable
+            | CpuVariant::Avx2
+            | CpuVariant::Avx512
+            | CpuVariant::Neon
+            | CpuVariant::Sve
     )
 }
 

@@ -7,6 +7,9 @@
 #![forbid(unsafe_code)]
 
 use super::portable::Portable;
+use super::sbox::power;
+use super::words::Words;
+use crate::{State, WIDTH};
 
 /// The most lanes of any variant.
 pub(crate) const MAX_LANES: usize = 8;
@@ -27,9 +30,6 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     const LANES: usize;
     /// States in general registers beside them in a batch: 0, 2 or 3.
     const BESIDE: usize;
-    /// Whether one state alone is permuted in vectors, its elements in their lanes, or in general
-    /// registers: whatever is sooner done.
-    const ONE_IN_VECTORS: bool;
     /// A vector.
     type V: Copy;
 
@@ -84,5 +84,21 @@ pub(crate) trait Isa: Copy + Send + Sync + 'static {
     #[inline(always)]
     fn mul_word(self, a: u64, b: u64) -> u64 {
         Portable.mul(a, b)
+    }
+    /// An S-box on `G` vectors and on `S / G` words beside each; `J` vectors at a time are squared step
+    /// by step.
+    #[inline(always)]
+    fn power<const INVERSE: bool, const G: usize, const S: usize, const J: usize>(
+        self,
+        v: [Self::V; G],
+        s: [u64; S],
+    ) -> ([Self::V; G], [u64; S]) {
+        power::<Self, INVERSE, G, S, J>(self, v, s)
+    }
+    /// An S-box on the elements of one state alone, in general registers or in lanes: whatever is sooner
+    /// done.
+    #[inline(always)]
+    fn power_one<const INVERSE: bool>(self, state: &mut State) {
+        *state = power::<_, INVERSE, WIDTH, 0, 1>(Words(self), *state, []).0;
     }
 }

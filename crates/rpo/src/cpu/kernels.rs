@@ -6,9 +6,8 @@ use super::mds::mds;
 use super::portable::Portable;
 use super::rounds::{Batch, canonical};
 use super::sbox::power;
-use super::words::Words;
+use crate::State;
 use crate::reference::constants::ROUND_CONSTANTS;
-use crate::{State, WIDTH};
 
 /// Permutes every state. Any representatives in, canonical ones out.
 pub(super) struct PermuteMany<'a>(pub(super) &'a mut [State]);
@@ -57,38 +56,20 @@ impl Kernel for PermuteOne<'_> {
     }
 }
 
-/// The elements of one state in the lanes of a few vectors.
 #[inline(always)]
 fn permute_one<I: Isa>(isa: I, state: &mut State) {
     for [first, second] in &ROUND_CONSTANTS {
         mds(Portable, state, first);
-        powers::<I, false>(isa, state);
+        isa.power_one::<false>(state);
         mds(Portable, state, second);
-        powers::<I, true>(isa, state);
+        isa.power_one::<true>(state);
     }
     *state = state.map(canonical);
 }
 
+/// The elements of one state in the lanes of `G` vectors.
 #[inline(always)]
-fn powers<I: Isa, const INVERSE: bool>(isa: I, state: &mut State) {
-    match (I::ONE_IN_VECTORS, I::LANES) {
-        (false, _) => in_words::<I, WIDTH, INVERSE>(isa, state),
-        (true, 4) => in_vectors::<I, 3, INVERSE>(isa, state),
-        (true, _) => in_vectors::<I, 2, INVERSE>(isa, state),
-    }
-}
-
-#[inline(always)]
-fn in_words<I: Isa, const G: usize, const INVERSE: bool>(isa: I, state: &mut State) {
-    for group in state.chunks_exact_mut(G) {
-        let mut words = [0; G];
-        words.copy_from_slice(group);
-        group.copy_from_slice(&power::<_, INVERSE, G, 0, 1>(Words(isa), words, []).0);
-    }
-}
-
-#[inline(always)]
-fn in_vectors<I: Isa, const G: usize, const INVERSE: bool>(isa: I, state: &mut State) {
+pub(crate) fn in_vectors<I: Isa, const G: usize, const INVERSE: bool>(isa: I, state: &mut State) {
     let mut v = [isa.splat(0); G];
     for (v, group) in v.iter_mut().zip(state.chunks(I::LANES)) {
         let mut words = [0; MAX_LANES];

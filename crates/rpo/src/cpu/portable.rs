@@ -26,7 +26,6 @@ fn reduce(x: u128) -> u64 {
 impl Isa for Portable {
     const LANES: usize = 1;
     const BESIDE: usize = 0;
-    const ONE_IN_VECTORS: bool = false;
     type V = u64;
 
     #[inline]

@@ -4,7 +4,6 @@
 use super::isa::{Isa, MAX_LANES};
 use super::mds::mds;
 use super::portable::Portable;
-use super::sbox::power;
 use crate::reference::constants::ROUND_CONSTANTS;
 use crate::{MODULUS, State, WIDTH};
 
@@ -80,7 +79,7 @@ impl<I: Isa, const G: usize, const S: usize, const K: usize, const J: usize> Bat
             for (k, state) in self.s.iter().enumerate() {
                 s[k * G..][..G].copy_from_slice(&state[start..start + G]);
             }
-            let (v, s) = power::<I, INVERSE, G, S, J>(self.isa, v, s);
+            let (v, s) = self.isa.power::<INVERSE, G, S, J>(v, s);
             self.v[start..start + G].copy_from_slice(&v);
             for (k, state) in self.s.iter_mut().enumerate() {
                 state[start..start + G].copy_from_slice(&s[k * G..][..G]);

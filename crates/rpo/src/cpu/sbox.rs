@@ -3,6 +3,15 @@
 
 use super::isa::Isa;
 
+/// Field elements, any number of them, that go through an S-box together. Products bring the factor of
+/// [`Isa::square`].
+pub(crate) trait Powers: Copy {
+    /// To the power 2^n.
+    fn squares(self, n: usize) -> Self;
+    /// Each times that of `other` in its place.
+    fn mul(self, other: Self) -> Self;
+}
+
 /// `G` vectors, and beside each of them `S / G` words in general registers. Every product goes over all
 /// of them, so that each has the others' latency to hide its own in; `J` vectors at a time are squared
 /// step by step.
@@ -30,7 +39,9 @@ impl<I: Isa, const G: usize, const S: usize, const J: usize> Group<I, G, S, J> {
         }
         self
     }
+}
 
+impl<I: Isa, const G: usize, const S: usize, const J: usize> Powers for Group<I, G, S, J> {
     #[inline(always)]
     fn mul(mut self, other: Self) -> Self {
         for i in 0..G {
@@ -42,7 +53,6 @@ impl<I: Isa, const G: usize, const S: usize, const J: usize> Group<I, G, S, J> {
         self
     }
 
-    /// To the power 2^n.
     #[inline(always)]
     fn squares(mut self, n: usize) -> Self {
         for _ in 0..n {
@@ -52,7 +62,7 @@ impl<I: Isa, const G: usize, const S: usize, const J: usize> Group<I, G, S, J> {
     }
 }
 
-/// The S-box or its inverse.
+/// The S-box or its inverse, of vectors and of words beside them.
 ///
 /// Not a function passed as a value: called through one, it would not be compiled for the instruction
 /// set of its caller.
@@ -62,47 +72,38 @@ pub(crate) fn power<I: Isa, const INVERSE: bool, const G: usize, const S: usize,
     v: [I::V; G],
     s: [u64; S],
 ) -> ([I::V; G], [u64; S]) {
-    if INVERSE {
-        inverse::<I, G, S, J>(isa, v, s)
-    } else {
-        sbox::<I, G, S, J>(isa, v, s)
-    }
+    let out = chain::<_, INVERSE>(Group::<I, G, S, J> { isa, v, s });
+    (out.v, out.s)
+}
+
+/// The S-box or its inverse.
+#[inline(always)]
+pub(crate) fn chain<P: Powers, const INVERSE: bool>(x: P) -> P {
+    if INVERSE { inverse(x) } else { sbox(x) }
 }
 
 /// Seventh powers.
 #[inline(always)]
-fn sbox<I: Isa, const G: usize, const S: usize, const J: usize>(
-    isa: I,
-    v: [I::V; G],
-    s: [u64; S],
-) -> ([I::V; G], [u64; S]) {
-    let x = Group::<I, G, S, J> { isa, v, s };
-    let square = x.square();
+fn sbox<P: Powers>(x: P) -> P {
+    let square = x.squares(1);
     let cube = square.mul(x);
-    let out = square.square().mul(cube);
-    (out.v, out.s)
+    square.squares(1).mul(cube)
 }
 
 /// Seventh roots: powers with exponent 1/7 modulo p - 1 = 10540996611094048183, which is
 /// `1001001001001001001001001001000 1 1011011011011011011011011011011 0 111` in binary, by 63 squarings
 /// and 9 products.
 #[inline(always)]
-fn inverse<I: Isa, const G: usize, const S: usize, const J: usize>(
-    isa: I,
-    v: [I::V; G],
-    s: [u64; S],
-) -> ([I::V; G], [u64; S]) {
-    let x = Group::<I, G, S, J> { isa, v, s };
-    let x2 = x.square();
-    let x4 = x2.square();
+fn inverse<P: Powers>(x: P) -> P {
+    let x2 = x.squares(1);
+    let x4 = x2.squares(1);
     // 100, then 100100 and so on: the number of digits at the end of the name.
     let d6 = x4.squares(3).mul(x4);
     let d12 = d6.squares(6).mul(d6);
     let d24 = d12.squares(12).mul(d12);
     let d30 = d24.squares(6).mul(d6);
     let d61 = d30.squares(31).mul(d30);
-    let ends = d61.square().mul(d30).squares(2);
+    let ends = d61.squares(1).mul(d30).squares(2);
     let tail = x2.mul(x4).mul(x);
-    let out = ends.mul(tail);
-    (out.v, out.s)
+    ends.mul(tail)
 }

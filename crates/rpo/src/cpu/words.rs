@@ -11,7 +11,6 @@ pub(crate) struct Words<I>(pub(crate) I);
 impl<I: Isa> Isa for Words<I> {
     const LANES: usize = 1;
     const BESIDE: usize = 0;
-    const ONE_IN_VECTORS: bool = false;
     type V = u64;
 
     #[inline(always)]

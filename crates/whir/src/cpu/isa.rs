@@ -199,7 +199,8 @@ pub(crate) struct Variant(CpuVariant);
 impl Variant {
     /// `None` if this processor lacks the variant's instructions or this build has no code for it.
     pub(crate) fn new(variant: CpuVariant) -> Option<Self> {
-        variant.is_available().then_some(Self(variant))
+        let has = CpuVariant::ALL.contains(&variant) && variant.is_available();
+        has.then_some(Self(variant))
     }
 
     /// Which one it is.

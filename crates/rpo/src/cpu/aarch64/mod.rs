@@ -1,3 +1,4 @@
 //! AArch64.
 
 pub(crate) mod neon;
+pub(crate) mod sve;

@@ -23,7 +23,6 @@ impl Neon {
 impl Isa for Neon {
     const LANES: usize = 1;
     const BESIDE: usize = 0;
-    const ONE_IN_VECTORS: bool = false;
     type V = u64;
 
     #[inline]

@@ -11,7 +11,9 @@ use core::arch::x86_64::{
 use core::hint::black_box;
 
 use super::bmi2;
+use crate::State;
 use crate::cpu::isa::{Isa, Kernel, MAX_LANES};
+use crate::cpu::kernels::in_vectors;
 
 const EPSILON: u64 = 0xFFFF_FFFF;
 const SIGN: u64 = 1 << 63;
@@ -59,7 +61,6 @@ impl Avx2 {
 impl Isa for Avx2 {
     const LANES: usize = 4;
     const BESIDE: usize = 2;
-    const ONE_IN_VECTORS: bool = true;
     type V = __m256i;
 
     #[inline]
@@ -242,5 +243,9 @@ impl Isa for Avx2 {
     fn mul_word(self, a: u64, b: u64) -> u64 {
         // SAFETY: a token exists only where AVX2 and BMI2 were detected.
         unsafe { bmi2::mul(a, b) }
+    }
+    #[inline(always)]
+    fn power_one<const INVERSE: bool>(self, state: &mut State) {
+        in_vectors::<Self, 3, INVERSE>(self, state);
     }
 }

@@ -56,7 +56,6 @@ impl Avx512 {
 impl Isa for Avx512 {
     const LANES: usize = 8;
     const BESIDE: usize = 3;
-    const ONE_IN_VECTORS: bool = false;
     type V = __m512i;
 
     #[inline]

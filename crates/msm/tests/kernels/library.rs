@@ -1,4 +1,4 @@
-//! The kernels' device code, compiled for the host and loaded.
+//! The kernels' device code for one curve, compiled for the host and loaded.
 #![allow(unsafe_code)]
 
 use std::{
@@ -17,7 +17,7 @@ struct Raw {
     name: *const c_char,
     inputs: u32,
     outputs: u32,
-    run: unsafe extern "C" fn(*const u64, *mut u64),
+    run: unsafe extern "C" fn(*const u32, *mut u32),
 }
 
 /// A function of the device code, on items of `inputs` words.
@@ -25,7 +25,7 @@ struct Raw {
 struct Operation {
     inputs: usize,
     outputs: usize,
-    run: unsafe extern "C" fn(*const u64, *mut u64),
+    run: unsafe extern "C" fn(*const u32, *mut u32),
 }
 
 /// Every function that exports.cpp names.
@@ -38,13 +38,14 @@ pub(crate) struct DeviceCode {
 impl DeviceCode {
     /// Compiles and loads, with `CXX` or `c++`. Undefined behaviour ends the test: a shift by 32 is one
     /// thing on the host and another on the device.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(curve: &str) -> Self {
         let crate_root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("kernels.so");
         let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
         let output = Command::new(&compiler)
             .args(["-std=c++17", "-O1", "-shared", "-fPIC"])
+            .arg(format!("-DMSM_CURVE={curve}"))
             .args(["-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"])
             .arg("-I")
             .arg(crate_root.join("../../xtask/shim"))
@@ -94,7 +95,7 @@ impl DeviceCode {
     }
 
     /// `name` of one item.
-    pub(crate) fn run(&self, name: &str, input: &[u64]) -> Vec<u64> {
+    pub(crate) fn run(&self, name: &str, input: &[u32]) -> Vec<u32> {
         let operation = self.operations[name];
         assert_eq!(input.len(), operation.inputs, "{name}");
         let mut output = vec![0; operation.outputs];

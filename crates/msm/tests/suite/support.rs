@@ -15,6 +15,12 @@ pub(crate) trait Both<const N: usize>: Curve<N> {
     type Ark: sw::SWCurveConfig<ScalarField: PrimeField<BigInt = ark_ff::BigInt<4>>>;
 
     fn limbs(value: &<Self::Ark as ark_ec::CurveConfig>::BaseField) -> [u64; N];
+
+    /// The element with these limbs in Montgomery form, which are below the modulus.
+    fn field(limbs: &[u64; N]) -> <Self::Ark as ark_ec::CurveConfig>::BaseField;
+
+    /// Any element.
+    fn any(rng: &mut StdRng) -> <Self::Ark as ark_ec::CurveConfig>::BaseField;
 }
 
 macro_rules! both {
@@ -24,6 +30,14 @@ macro_rules! both {
 
             fn limbs(value: &$ark::Fq) -> [u64; $n] {
                 value.0.0
+            }
+
+            fn field(limbs: &[u64; $n]) -> $ark::Fq {
+                $ark::Fq::new_unchecked(ark_ff::BigInt(*limbs))
+            }
+
+            fn any(rng: &mut StdRng) -> $ark::Fq {
+                $ark::Fq::from_le_bytes_mod_order(&rng.random::<[u8; 64]>())
             }
         }
     };

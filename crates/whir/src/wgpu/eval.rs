@@ -148,13 +148,15 @@ impl Folded<'_> {
     }
 }
 
+/// The place of a weight in the list, and where its part of the polynomial begins.
+type Column = (usize, u32);
+
 /// Weights that differ in where they lie only.
 struct Family<'a, EF> {
     point: &'a [EF],
     shift: bool,
     log_step: usize,
-    /// Place in the list, start in the polynomial.
-    columns: Vec<(usize, u32)>,
+    columns: Vec<Column>,
 }
 
 /// Partial evaluations of a polynomial for several weights; see
@@ -220,7 +222,7 @@ fn pick(
     batch: &mut Batch<'_>,
     (kernels, degree): (&Kernels, usize),
     folded: Folded<'_>,
-    columns: &[(usize, u32)],
+    columns: &[Column],
 ) -> Result<Part, Error> {
     let count = columns.len() << folded.fold;
     let starts: Vec<u32> = columns.iter().map(|(_, start)| *start).collect();
@@ -245,8 +247,8 @@ fn sums<'a, EF: Extension>(
     kernels: &Kernels,
     folded: Folded<'_>,
     family: &Family<'_, EF>,
-    columns: &'a [(usize, u32)],
-) -> Result<(Part, &'a [(usize, u32)]), Error> {
+    columns: &'a [Column],
+) -> Result<(Part, &'a [Column]), Error> {
     // where lo is what neighbours differ in, a tile holds all of it
     let (lo_bits, parts, y_bits) = match folded.order {
         VariableOrder::Suffix => (folded.fold, 1, family.log_step + folded.fold),

@@ -32,7 +32,7 @@ enum How {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 13] = [
+const PARTS: [Part; 14] = [
     Part {
         name: "params",
         what: "random parameter sets: same bytes as p3-whir, each verifier takes the other's proof",
@@ -96,6 +96,12 @@ const PARTS: [Part; 13] = [
     Part {
         name: "msm",
         what: "random MSMs at the edges, on every curve and variant: the points of arkworks",
+        count: 100_000,
+        how: How::Tests,
+    },
+    Part {
+        name: "rtl",
+        what: "operands of each multiplier and additions of the adder in simulated hardware: what arkworks gives",
         count: 100_000,
         how: How::Tests,
     },

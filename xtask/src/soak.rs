@@ -37,7 +37,7 @@ enum How {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 18] = [
+const PARTS: [Part; 19] = [
     Part {
         name: "params",
         what: "random parameter sets: same bytes as p3-whir, each verifier takes the other's proof",
@@ -119,6 +119,12 @@ const PARTS: [Part; 18] = [
     Part {
         name: "wgpu-faults",
         what: "each operation of a proof fails once, up to so many of a kind: an error, and nothing left",
+        count: 100_000,
+        how: How::Tests,
+    },
+    Part {
+        name: "rtl",
+        what: "operands of each multiplier and additions of the adder in simulated hardware: what arkworks gives",
         count: 100_000,
         how: How::Tests,
     },

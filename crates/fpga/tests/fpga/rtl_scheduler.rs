@@ -32,7 +32,7 @@ fn digits(shape: Shape, design: &Design, points: usize, seed: u64) -> Vec<i32> {
     let mut stream = Stream::new(seed, 77);
     let half = 1i64 << (design.machine.digit_bits - 1);
     let count = points * design.machine.columns as usize;
-    let mut any = |stream: &mut Stream| (stream.next_u64() % (2 * half as u64)) as i64 - half;
+    let any = |stream: &mut Stream| (stream.next_u64() % (2 * half as u64)) as i64 - half;
     let equal = any(&mut stream);
     let mut all: Vec<i64> = (0..count)
         .map(|_| match shape {

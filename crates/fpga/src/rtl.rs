@@ -7,6 +7,7 @@
 //! A clock cycle is: write the inputs, [`Simulation::settle`], read what follows from them without a
 //! register (`in_ready`, for one), [`Simulation::edge`], read the rest.
 
+pub mod area;
 mod library;
 
 pub use library::{Library, Port, Simulation};

@@ -37,7 +37,7 @@ enum How {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 19] = [
+const PARTS: [Part; 20] = [
     Part {
         name: "params",
         what: "random parameter sets: same bytes as p3-whir, each verifier takes the other's proof",
@@ -139,6 +139,12 @@ const PARTS: [Part; 19] = [
         what: "the tests of wgpu under Vulkan's validation layers: no message; parameter sets",
         count: 6,
         how: How::Validated,
+    },
+    Part {
+        name: "fpga",
+        what: "MSMs of up to 2^14 points through the RTL of the accelerator, three window sizes: what arkworks gives",
+        count: 14,
+        how: How::Tests,
     },
     Part {
         name: "fuzz-decode",

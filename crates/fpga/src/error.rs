@@ -54,6 +54,15 @@ pub enum Error {
         /// What it was doing.
         state: String,
     },
+    /// The RTL gave a coordinate that is the modulus or more.
+    #[error("the RTL's result of column {column} is no point: a coordinate is not below the modulus")]
+    Output {
+        /// Which column.
+        column: usize,
+    },
+    /// A form of scalars that this device does not know.
+    #[error("scalars in a form that this device does not take")]
+    Scalars,
     /// The input.
     #[error(transparent)]
     Msm(#[from] fieldspar_msm::Error),

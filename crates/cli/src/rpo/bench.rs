@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use fieldspar_device::{CpuSelection, Device, DeviceSpec, Host};
+use fieldspar_device::{CpuSelection, CpuVariant, Device, DeviceSpec, Host};
 use fieldspar_rpo::cpu::CpuEngine;
 use fieldspar_rpo::engine::Engine;
 use fieldspar_rpo::{Digest, MODULUS, Sponge, State};
@@ -241,8 +241,55 @@ fn row(
         "count": count,
         "ns_per_permutation": ns,
         "equal": equal,
+        "of_record": record(&named),
+        "best": best(&named),
         "rivals": named,
     }))
+}
+
+/// The ratio of record: the build that its authors recommend.
+fn record(rivals: &Map<String, Value>) -> Option<f64> {
+    rivals.get("miden (native)")?["ratio"].as_f64()
+}
+
+/// The fastest of what is published, in any build.
+fn best(rivals: &Map<String, Value>) -> Option<Value> {
+    let ratio = |rival: &Value| rival["ratio"].as_f64().unwrap_or(f64::INFINITY);
+    let (name, rival) = rivals
+        .iter()
+        .min_by(|a, b| ratio(a.1).total_cmp(&ratio(b.1)))?;
+    Some(json!({"rival": name, "ratio": rival["ratio"]}))
+}
+
+/// What each variant gains over the plain one, into its row; as lines, with the variants that this
+/// processor does not have.
+fn gains(rows: &mut [Value]) -> (String, Vec<&'static str>) {
+    let time = |row: &Value| row["ns_per_permutation"].as_f64().unwrap_or_default();
+    let mut text = String::from("gain over cpu:portable\n");
+    for op in OPERATIONS {
+        let plain = rows
+            .iter()
+            .find(|row| row["op"] == op && row["device"] == "cpu:portable")
+            .map(time);
+        let Some(plain) = plain else { continue };
+        let _ = write!(text, "{op:<14}");
+        for row in rows.iter_mut().filter(|row| row["op"] == op) {
+            let gain = plain / time(row);
+            let variant = row["variant"].as_str().unwrap_or_default();
+            let _ = write!(text, "   {variant} {gain:.2}x");
+            row["gain"] = json!(gain);
+        }
+        text.push('\n');
+    }
+    let elsewhere: Vec<&str> = CpuVariant::NAMED
+        .into_iter()
+        .filter(|v| !v.is_available())
+        .map(CpuVariant::name)
+        .collect();
+    if !elsewhere.is_empty() {
+        let _ = writeln!(text, "not on this processor: {}", elsewhere.join(", "));
+    }
+    (text, elsewhere)
 }
 
 /// A named GPU; or a named variant of the processor; or all of them, since what each gains over the plain
@@ -294,15 +341,26 @@ pub(crate) fn run(args: &BenchArgs, context: &Context) -> Result<Outcome, Failur
                 let ratio = rival["ratio"].as_f64().unwrap_or_default();
                 let _ = write!(text, "   {name} {ratio:.2}x");
             }
+            if let (Some(record), Some(best)) =
+                (row["of_record"].as_f64(), row["best"]["ratio"].as_f64())
+            {
+                let _ = write!(text, "   of record {record:.2}x, best {best:.2}x");
+            }
             text.push('\n');
             rows.push(row);
         }
     }
+    let mut fields = json!({"runs": args.runs, "builds": builds});
+    if engines.len() > 1 {
+        let (lines, elsewhere) = gains(&mut rows);
+        text.push_str(&lines);
+        fields["not_on_this_processor"] = json!(elsewhere);
+    }
     if let Some(path) = &args.html {
         output::write(path, page(&rows, args.runs, context).as_bytes(), args.force)?;
     }
-    let fields = json::fields(json!({"runs": args.runs, "builds": builds, "rows": rows}));
-    Ok(Outcome::new(text, fields).on(&device))
+    fields["rows"] = json!(rows);
+    Ok(Outcome::new(text, json::fields(fields)).on(&device))
 }
 
 /// The report: a table and bars, in one file.

@@ -46,7 +46,10 @@ impl CpuEngine {
             }),
             None => Err(Unavailable::new(
                 format!("cpu:{variant}"),
-                format!("this processor has no {variant} instructions"),
+                match CpuVariant::ALL.contains(&variant) {
+                    true => format!("this processor has no {variant} instructions"),
+                    false => format!("there is no {variant} code for WHIR"),
+                },
             )),
         }
     }

@@ -246,6 +246,6 @@ impl Isa for Avx2 {
     }
     #[inline(always)]
     fn power_one<const INVERSE: bool>(self, state: &mut State) {
-        in_vectors::<Self, 3, INVERSE>(self, state);
+        in_vectors::<Self, 2, 4, INVERSE>(self, state);
     }
 }

@@ -271,23 +271,14 @@ impl CudaEngine {
             chunks,
         };
         let mut run = Run::new(self, kernels, job)?;
-        let timed = measure::is_on();
-        if timed {
-            run.work.start_timeline()?;
+        let sum = run.all();
+        if sum.is_err() {
+            // What is under way must end before its memory goes to others, whoever owns it.
+            let ends = [&run.copies, &run.work].map(Stream::synchronize);
+            // A stream that has failed moves nothing any more; the first error is the one to tell.
+            drop(ends);
         }
-        run.fetch(0)?;
-        for i in 0..run.job.chunks.len() {
-            run.work.wait_for(&run.copies)?;
-            run.gate.wait_for(&run.work)?;
-            run.chunk(i)?;
-            run.copies.wait_for(&run.gate)?;
-            run.fetch(i + 1)?;
-        }
-        let sum = run.reduce()?;
-        if timed && let Some((_, launches)) = run.work.take_timeline()? {
-            measure::note(&launches);
-        }
-        Ok(sum)
+        sum
     }
 
     /// The chunks, each as large as memory allows, and the shape of the largest.
@@ -380,6 +371,27 @@ impl<'a, C: Curve<N>, const N: usize> Run<'a, C, N> {
             adds,
             bad,
         })
+    }
+
+    /// Every chunk, and the end.
+    fn all(&mut self) -> Result<Option<Result<Affine<C, N>, usize>>, Error> {
+        let timed = measure::is_on();
+        if timed {
+            self.work.start_timeline()?;
+        }
+        self.fetch(0)?;
+        for i in 0..self.job.chunks.len() {
+            self.work.wait_for(&self.copies)?;
+            self.gate.wait_for(&self.work)?;
+            self.chunk(i)?;
+            self.copies.wait_for(&self.gate)?;
+            self.fetch(i + 1)?;
+        }
+        let sum = self.reduce()?;
+        if timed && let Some((_, launches)) = self.work.take_timeline()? {
+            measure::note(&launches);
+        }
+        Ok(sum)
     }
 
     /// Brings chunk `i` over the bus.

@@ -44,18 +44,16 @@ FN EdExt edwards_end(const Fq& e, const Fq& f, const Fq& g, const Fq& h) {
     return r;
 }
 
-// acc += *point, or -= *point, whose inverse is (y + x, y - x, -2 d x y). 7M. The point is read piece by
-// piece, when its products come: it never lies whole in registers.
-FN void acc_add_from(EdExt& acc, const Ed3* point, bool negate) {
+// acc += point, or -= point, whose inverse is (y + x, y - x, -2 d x y). 7M.
+FN void acc_add_affine(EdExt& acc, const Ed3& point, bool negate) {
     Fq minus = lz_sub<2>(acc.y, acc.x), plus = lz_add(acc.y, acc.x);
-    Fq a = lz_mul(minus, fq_load(negate ? &point->ypx : &point->ymx));
-    Fq b = lz_mul(plus, fq_load(negate ? &point->ymx : &point->ypx));
-    Fq c = lz_mul(acc.t, fq_load(&point->t2d));
+    Fq a = lz_mul(minus, fq_select(negate, point.ypx, point.ymx));
+    Fq b = lz_mul(plus, fq_select(negate, point.ymx, point.ypx));
+    Fq c = lz_mul(acc.t, point.t2d);
     c = fq_select(negate, lz_neg<2>(c), c);
     Fq d = lz_add(acc.z, acc.z);
     acc = edwards_end(lz_sub<2>(b, a), lz_sub<2>(d, c), lz_add(d, c), lz_add(b, a));
 }
-FN void acc_add_affine(EdExt& acc, const Ed3& point, bool negate) { acc_add_from(acc, &point, negate); }
 
 // acc += other. 9M.
 FN void acc_add(EdExt& acc, const EdExt& other) {

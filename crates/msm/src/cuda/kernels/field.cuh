@@ -21,17 +21,6 @@ struct Fq {
     u32 l[N];
 };
 
-// An element in memory that no kernel writes meanwhile.
-FN Fq fq_load(const Fq* from) {
-    Fq r;
-#pragma unroll
-    for (int i = 0; i < N / 4; i++) {
-        uint4 v = __ldg((const uint4*)from + i);
-        r.l[4 * i] = v.x, r.l[4 * i + 1] = v.y, r.l[4 * i + 2] = v.z, r.l[4 * i + 3] = v.w;
-    }
-    return r;
-}
-
 // The multiplier wants the prime in registers: an operand that the assembler knows to be constant breaks
 // the fusion of lo, hi pairs.
 #ifdef __CUDA_ARCH__

@@ -105,10 +105,6 @@ FN void acc_add_affine(Xyzz& acc, const Affine& point, bool negate) {
     acc.y = next_y(r, lz_sub_mod<2>(q, acc.x), acc.y, ppp);
 }
 
-FN void acc_add_from(Xyzz& acc, const Affine* point, bool negate) {
-    acc_add_affine(acc, Affine{fq_load(&point->x), fq_load(&point->y)}, negate);
-}
-
 // acc += other. 12M + 2S, with one reduction less.
 FN void acc_add(Xyzz& acc, const Xyzz& other) {
     if (is_infinity(other)) return;

@@ -118,13 +118,23 @@ fn edges<C: Both<N>, const N: usize>() -> Vec<Limbs<N>> {
     push(C::R2);
     // all ones, but for what the prime leaves no room for
     let top = C::P[N - 1];
-    push(std::array::from_fn(|i| if i == N - 1 { top - 1 } else { u64::MAX }));
+    push(std::array::from_fn(|i| {
+        if i == N - 1 { top - 1 } else { u64::MAX }
+    }));
     // all ones in limbs of even, of odd places
     for pattern in [0xFFFF_FFFF, 0xFFFF_FFFF_0000_0000] {
-        push(std::array::from_fn(|i| if i == N - 1 { top & pattern & (top - 1) } else { pattern }));
+        push(std::array::from_fn(|i| {
+            if i == N - 1 {
+                top & pattern & (top - 1)
+            } else {
+                pattern
+            }
+        }));
     }
     for at in 0..N {
-        push(std::array::from_fn(|i| if i == at && i < N - 1 { u64::MAX } else { 0 }));
+        push(std::array::from_fn(|i| {
+            if i == at && i < N - 1 { u64::MAX } else { 0 }
+        }));
     }
     all
 }
@@ -147,7 +157,11 @@ fn field<C: Both<N>, const N: usize>(device: &Device<C, N>) {
     for (i, (a, b)) in pairs.iter().enumerate() {
         let (x, y) = (C::field(a), C::field(b));
         let same = |name: &str, input: &[Limbs<N>], want| {
-            assert_eq!(device.one(name, input), C::limbs(&want), "{name} {input:x?}");
+            assert_eq!(
+                device.one(name, input),
+                C::limbs(&want),
+                "{name} {input:x?}"
+            );
         };
         same("fq_mul", &[*a, *b], x * y);
         same("fq_sqr", &[*a], x.square());
@@ -171,10 +185,15 @@ fn field<C: Both<N>, const N: usize>(device: &Device<C, N>) {
         let most = lifted::<C, N>(a, device.lazy - 1);
         lazy("lz_sqr", &[most], x.square(), 3);
         let more = lifted::<C, N>(a, (i % 4) as u64);
-        let zero = device.code.run("lz_is_zero", &Device::<C, N>::words(&[more]));
+        let zero = device
+            .code
+            .run("lz_is_zero", &Device::<C, N>::words(&[more]));
         assert_eq!(zero, [u32::from(*a == [0; N])]);
     }
-    for a in edges.iter().chain(pairs[pairs.len() - 4..].iter().map(|(a, _)| a)) {
+    for a in edges
+        .iter()
+        .chain(pairs[pairs.len() - 4..].iter().map(|(a, _)| a))
+    {
         let want = C::field(a).inverse().unwrap_or_default();
         assert_eq!(device.one("fq_inverse", &[*a]), C::limbs(&want));
     }
@@ -183,15 +202,26 @@ fn field<C: Both<N>, const N: usize>(device: &Device<C, N>) {
 }
 
 /// Representatives of a point: other ZZ, and coordinates with p added.
-fn accumulator<C: Both<N>, const N: usize>(point: &Affine<C, N>, random: &mut StdRng) -> Vec<Limbs<N>> {
+fn accumulator<C: Both<N>, const N: usize>(
+    point: &Affine<C, N>,
+    random: &mut StdRng,
+) -> Vec<Limbs<N>> {
     let mut scale = C::any(random);
     if random.random::<bool>() {
         scale = Field::ONE;
     }
-    let (mut x, mut y) = (C::field(point.x.montgomery()), C::field(point.y.montgomery()));
+    let (mut x, mut y) = (
+        C::field(point.x.montgomery()),
+        C::field(point.y.montgomery()),
+    );
     let (mut zz, mut zzz) = (scale.square(), scale.square() * scale);
     if point.is_infinity() {
-        (x, y, zz, zzz) = (C::any(random), C::any(random), AdditiveGroup::ZERO, AdditiveGroup::ZERO);
+        (x, y, zz, zzz) = (
+            C::any(random),
+            C::any(random),
+            AdditiveGroup::ZERO,
+            AdditiveGroup::ZERO,
+        );
     } else {
         (x, y) = (x * zz, y * zzz);
     }
@@ -211,7 +241,12 @@ fn accumulator<C: Both<N>, const N: usize>(point: &Affine<C, N>, random: &mut St
 fn affine<C: Both<N>, const N: usize>(coordinates: &[Limbs<N>]) -> Affine<C, N> {
     let bounds = [2, 3, 2, 2];
     let reduced: Vec<_> = coordinates.iter().map(value::<C, N>).collect();
-    assert!(reduced.iter().zip(bounds).all(|((_, taken), most)| *taken < most));
+    assert!(
+        reduced
+            .iter()
+            .zip(bounds)
+            .all(|((_, taken), most)| *taken < most)
+    );
     if coordinates[2] == [0; N] {
         return Affine::INFINITY;
     }
@@ -282,7 +317,7 @@ fn additions<C: Both<N>, const N: usize>(device: &Device<C, N>) {
 
 #[test]
 fn bls12_377() {
-    let device = Device::<Bls12_377, 6>::new("377", 100);
+    let device = Device::<Bls12_377, 6>::new("377", 16);
     field(&device);
     additions(&device);
     edwards_form(&device);
@@ -338,17 +373,27 @@ fn edwards_form(device: &Device<Bls12_377, 6>) {
             let p = identity.add_cached(&cached[i].unwrap());
             let scale = Fp::<C, 6>::from_montgomery(C::limbs(&C::any(random))).unwrap();
             [p.x, p.y, p.z, p.t]
-                .map(|c| lifted::<C, 6>(c.mul(&scale).montgomery(), u64::from(random.random::<bool>())))
+                .map(|c| {
+                    lifted::<C, 6>(
+                        c.mul(&scale).montgomery(),
+                        u64::from(random.random::<bool>()),
+                    )
+                })
                 .to_vec()
         };
         for (i, p) in cases.iter().enumerate() {
             let (x, y) = (*own[i].x.montgomery(), *own[i].y.montgomery());
-            let words = device.code.run("edwards_image", &Device::<C, 6>::words(&[x, y]));
+            let words = device
+                .code
+                .run("edwards_image", &Device::<C, 6>::words(&[x, y]));
             assert_eq!(Device::<C, 6>::limbs(&words[..36]), record(i));
             assert_eq!(words[36], 1);
             let left = extended(i, &mut random);
             let twice = (*p + *p).into_affine();
-            assert_eq!(point(&device.run("edwards_twice", &left)), ours::<C, 6>(&twice));
+            assert_eq!(
+                point(&device.run("edwards_twice", &left)),
+                ours::<C, 6>(&twice)
+            );
             let canonical = device.run("edwards_canonical", &left);
             assert_eq!(point(&canonical), own[i]);
             assert!(canonical.iter().all(|c| value::<C, 6>(c).1 == 0));
@@ -375,7 +420,9 @@ fn edwards_form(device: &Device<Bls12_377, 6>) {
         [*order_4.x.montgomery(), *order_4.y.montgomery()],
         [*order_4.x.montgomery(), *order_4.neg().y.montgomery()],
     ] {
-        let words = device.code.run("edwards_image", &Device::<C, 6>::words(&[x, y]));
+        let words = device
+            .code
+            .run("edwards_image", &Device::<C, 6>::words(&[x, y]));
         assert_eq!(words[36], 0);
     }
 }

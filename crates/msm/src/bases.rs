@@ -7,7 +7,9 @@ use rayon::prelude::*;
 
 use crate::{
     cpu::Best,
-    curve::{Affine, Curve},
+    cuda::{Budget, Resident},
+    curve::{Affine, Curve, Subgroup},
+    engine::Engine,
     error::{Error, PointProblem},
 };
 
@@ -62,6 +64,8 @@ pub struct Bases<C: Curve<N>, const N: usize, L: Level = Trusted> {
     points: Vec<Affine<C, N>>,
     /// Where infinity stands, ascending: such a point takes no part.
     infinite: Vec<usize>,
+    /// The points on a GPU, where sums of this engine find them.
+    resident: Option<Resident>,
     level: PhantomData<L>,
 }
 
@@ -95,8 +99,47 @@ impl<C: Curve<N>, const N: usize, L: Level> Bases<C, N, L> {
         Ok(Self {
             infinite: infinite.map(|(i, _)| i).collect(),
             points,
+            resident: None,
             level: PhantomData,
         })
+    }
+
+    /// [`Self::new`], and on a GPU the points are brought there, where they stay as long as these bases:
+    /// sums of that GPU then take the scalars over the bus only. With a budget for multiples, sums take
+    /// fewer additions.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::new`]; [`Error::Device`] if the GPU has not the memory for the points, or fails.
+    pub fn prepare(
+        engine: &Engine,
+        points: Vec<Affine<C, N>>,
+        budget: Budget,
+    ) -> Result<Self, Error> {
+        let mut bases = Self::new(points)?;
+        if let Some(cuda) = engine.cuda() {
+            let subgroup = bases.counts_as_subgroup();
+            bases.resident = Some(cuda.prepare(&bases.points, subgroup, budget)?);
+        }
+        Ok(bases)
+    }
+
+    /// Bytes that the points and their multiples take on a GPU, and how many multiples there are of
+    /// each; `None` if they are on none.
+    #[must_use]
+    pub fn on_device(&self) -> Option<(u64, u32)> {
+        let resident = self.resident.as_ref()?;
+        Some((resident.bytes(), resident.multiples()))
+    }
+
+    pub(crate) fn resident(&self) -> Option<&Resident> {
+        self.resident.as_ref()
+    }
+
+    /// Whether `(r - s) P = -s P` may be used.
+    #[allow(clippy::unused_self, reason = "of these bases, by their type")]
+    pub(crate) fn counts_as_subgroup(&self) -> bool {
+        L::SUBGROUP || matches!(C::SUBGROUP, Subgroup::Whole)
     }
 
     /// The points.

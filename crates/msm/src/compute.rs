@@ -4,7 +4,8 @@
 use crate::{
     bases::{Bases, Level},
     cpu::{Arithmetic, Portable, Scalar},
-    curve::{Affine, Bls12_377, Bls12_381, Bn254, Curve, Subgroup},
+    cuda::{CudaEngine, Points, Source},
+    curve::{Affine, Bls12_377, Bls12_381, Bn254, Curve},
     digits::{Digits, Lengths, Wide, Windows},
     engine::{Engine, Variant},
     error::Error,
@@ -55,8 +56,15 @@ pub fn msm_many<C: Curve<N>, const N: usize, L: Level>(
             });
         }
     }
+    if let Some(cuda) = engine.cuda()
+        && bases.len() >= FEW
+    {
+        let each = vectors.iter().enumerate();
+        let sums = each.map(|(i, s)| on_gpu(cuda, bases, i, Source::Host(*s)));
+        return sums.collect();
+    }
     // `(r - s) P = -s P` in the subgroup only.
-    let signs = L::SUBGROUP || matches!(C::SUBGROUP, Subgroup::Whole);
+    let signs = bases.counts_as_subgroup();
     let mut values = Values {
         vectors: Vec::with_capacity(vectors.len()),
         signs,
@@ -70,6 +78,41 @@ pub fn msm_many<C: Curve<N>, const N: usize, L: Level>(
         values.vectors.push(own);
     }
     Ok(by_variant(engine.variant(), bases.points(), values))
+}
+
+/// [`msm`] on a GPU with scalars in page-locked memory, which come over the bus at its full speed.
+///
+/// # Errors
+///
+/// As [`msm`].
+pub fn msm_pinned<C: Curve<N>, const N: usize, L: Level>(
+    cuda: &CudaEngine,
+    bases: &Bases<C, N, L>,
+    scalars: &fieldspar_device::cuda::Pinned<[u64; 4]>,
+) -> Result<Affine<C, N>, Error> {
+    if scalars.len() != bases.len() {
+        return Err(Error::Length {
+            vector: 0,
+            points: bases.len(),
+            scalars: scalars.len(),
+        });
+    }
+    on_gpu(cuda, bases, 0, Source::Pinned(scalars))
+}
+
+/// A vector's sum on a GPU, with the points that are there already if they are.
+fn on_gpu<C: Curve<N>, const N: usize, L: Level>(
+    cuda: &CudaEngine,
+    bases: &Bases<C, N, L>,
+    vector: usize,
+    source: Source<'_>,
+) -> Result<Affine<C, N>, Error> {
+    let points = match bases.resident() {
+        Some(resident) if resident.engine() == cuda => Points::Resident(resident),
+        _ => Points::Host(bases.points()),
+    };
+    let sum = cuda.sum(&points, bases.counts_as_subgroup(), source)?;
+    sum.map_err(|index| Scalars::error(vector, index, C::NAME))
 }
 
 /// Vectors of scalars, as [`Scalars::values`] gives them.
@@ -187,7 +230,7 @@ vector_sums!(Bls12_377, 6);
 vector_sums!(Bls12_381, 6);
 vector_sums!(Bn254, 4);
 
-/// Below this many points that count, tables beat buckets.
+/// Below this many points that count, tables beat buckets, and on the processor at that.
 const FEW: usize = 24;
 
 fn sums<K, A, C, const N: usize>(

@@ -119,7 +119,7 @@ impl Windows {
     }
 
     /// The constant `K`.
-    fn offset(&self) -> Wide {
+    pub(crate) fn offset(&self) -> Wide {
         let mut offset = [0; 4];
         for window in 0..self.count - 1 {
             let bit = window * self.width + self.width - 1;

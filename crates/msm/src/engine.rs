@@ -3,7 +3,11 @@
 
 use core::fmt;
 
-use fieldspar_device::{CpuSelection, CpuVariant, DeviceInfo, DeviceSpec, Unavailable};
+use fieldspar_device::{
+    CpuSelection, CpuVariant, Device, DeviceInfo, DeviceKind, DeviceSpec, Unavailable,
+};
+
+use crate::cuda::CudaEngine;
 
 /// Which code runs on the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,12 +80,14 @@ impl fmt::Display for Variant {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Engine {
     variant: Variant,
+    /// The GPU, if it is one.
+    cuda: Option<(CudaEngine, DeviceInfo)>,
     why: String,
 }
 
 impl Engine {
-    /// Opens the device that `spec` names; `auto` and `cpu` are the fastest variant that this processor
-    /// runs.
+    /// Opens the device that `spec` names; `auto` is the first NVIDIA GPU, or else, as `cpu`, the fastest
+    /// variant that this processor runs.
     ///
     /// ```
     /// use fieldspar_msm::Engine;
@@ -96,37 +102,58 @@ impl Engine {
     ///
     /// [`Unavailable`] with the reason in words. Nothing else is tried instead.
     pub fn open(spec: &DeviceSpec) -> Result<Self, Unavailable> {
-        let refuse = |why: &str| Err(Unavailable::new(spec.to_string(), why));
+        let refuse = |why: &str| Unavailable::new(spec.to_string(), why);
         let variant = match spec {
-            DeviceSpec::Auto | DeviceSpec::Cpu(CpuSelection::Best) => {
-                let variant = Variant::best();
-                let auto = if *spec == DeviceSpec::Auto {
-                    "auto: "
-                } else {
-                    ""
-                };
-                let why = format!("{auto}the fastest variant that this processor runs");
-                return Ok(Self { variant, why });
+            DeviceSpec::Auto | DeviceSpec::Cuda(_) => {
+                let kinds = [DeviceKind::Cpu, DeviceKind::Cuda];
+                let device = Device::open_for(spec, &kinds)?;
+                if let Some(cuda) = device.cuda() {
+                    let engine = CudaEngine::new(cuda).map_err(|e| refuse(&e.to_string()))?;
+                    return Ok(Self::gpu(engine, device.info()));
+                }
+                let why = "auto: the fastest variant that this processor runs";
+                return Ok(Self::new(Variant::best(), why));
+            }
+            DeviceSpec::Cpu(CpuSelection::Best) => {
+                let why = "the fastest variant that this processor runs";
+                return Ok(Self::new(Variant::best(), why));
             }
             DeviceSpec::Cpu(CpuSelection::Adx) => Variant::Adx,
             DeviceSpec::Cpu(CpuSelection::Variant(CpuVariant::Portable)) => Variant::Portable,
             DeviceSpec::Cpu(CpuSelection::Variant(CpuVariant::Avx512)) => Variant::Avx512,
             DeviceSpec::Cpu(_) => {
                 let names = Variant::ALL.map(Variant::name).join(", ");
-                return refuse(&format!("an MSM has no such CPU variant, only: {names}"));
+                let why = format!("an MSM has no such CPU variant, only: {names}");
+                return Err(refuse(&why));
             }
-            _ => return refuse("there is no such engine for an MSM, which runs on: cpu"),
+            _ => {
+                let why = "there is no such engine for an MSM, which runs on: cpu, cuda";
+                return Err(refuse(why));
+            }
         };
         match variant.missing() {
-            Some(reason) => refuse(reason),
+            Some(reason) => Err(refuse(reason)),
             None => Ok(Self::named(variant)),
         }
     }
 
-    fn named(variant: Variant) -> Self {
+    fn new(variant: Variant, why: &str) -> Self {
         Self {
             variant,
-            why: "named".to_owned(),
+            cuda: None,
+            why: why.to_owned(),
+        }
+    }
+
+    fn named(variant: Variant) -> Self {
+        Self::new(variant, "named")
+    }
+
+    fn gpu(engine: CudaEngine, info: &DeviceInfo) -> Self {
+        Self {
+            variant: Variant::best(),
+            cuda: Some((engine, info.clone())),
+            why: info.why.clone(),
         }
     }
 
@@ -137,7 +164,13 @@ impl Engine {
         available.map(Self::named).collect()
     }
 
-    /// The code that runs.
+    /// The GPU, if it is one.
+    #[must_use]
+    pub fn cuda(&self) -> Option<&CudaEngine> {
+        self.cuda.as_ref().map(|(engine, _)| engine)
+    }
+
+    /// The code that runs on the processor: all of it, or beside a GPU the sums of few points.
     #[must_use]
     pub fn variant(&self) -> Variant {
         self.variant
@@ -146,13 +179,19 @@ impl Engine {
     /// The specification that gives exactly this device again.
     #[must_use]
     pub fn spec(&self) -> String {
-        format!("cpu:{}", self.variant)
+        match &self.cuda {
+            Some((engine, _)) => engine.cuda().name().to_owned(),
+            None => format!("cpu:{}", self.variant),
+        }
     }
 
     /// What results, logs and `--json` say of it.
     #[must_use]
     pub fn info(&self) -> DeviceInfo {
-        DeviceInfo::cpu(self.variant.name(), &self.why)
+        match &self.cuda {
+            Some((_, info)) => info.clone(),
+            None => DeviceInfo::cpu(self.variant.name(), &self.why),
+        }
     }
 
     /// Why it was chosen, in words.

@@ -60,6 +60,7 @@ pub mod ark;
 mod bases;
 mod compute;
 mod cpu;
+pub mod cuda;
 pub mod curve;
 pub mod delayed;
 mod digits;
@@ -74,7 +75,7 @@ mod scalars;
 mod schedule;
 
 pub use bases::{Bases, InSubgroup, Level, OnCurve, Trusted};
-pub use compute::{msm, msm_many, plan};
+pub use compute::{msm, msm_many, msm_pinned, plan};
 pub use engine::{Engine, Variant};
 pub use error::{Error, PointProblem};
 pub use scalars::Scalars;

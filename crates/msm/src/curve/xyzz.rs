@@ -26,6 +26,16 @@ impl<C: Curve<N>, const N: usize> Xyzz<C, N> {
         zzz: Fp::ZERO,
     };
 
+    /// From its coordinates, with `zz^3 = zzz^2`.
+    pub(crate) const fn from_coordinates(
+        x: Fp<C, N>,
+        y: Fp<C, N>,
+        zz: Fp<C, N>,
+        zzz: Fp<C, N>,
+    ) -> Self {
+        Self { x, y, zz, zzz }
+    }
+
     /// The same point.
     pub(crate) fn from_affine(point: &Affine<C, N>) -> Self {
         if point.is_infinity() {

@@ -317,7 +317,7 @@ fn additions<C: Both<N>, const N: usize>(device: &Device<C, N>) {
 
 #[test]
 fn bls12_377() {
-    let device = Device::<Bls12_377, 6>::new("377", 75);
+    let device = Device::<Bls12_377, 6>::new("377", 16);
     field(&device);
     additions(&device);
     edwards_form(&device);

@@ -127,8 +127,14 @@ FN Fq product_end(const u32 (&even)[N], const u32 (&odd)[N]) {
 
 // ---- products ----
 
-// a b / R. (a + p) 2^32 has to be below 2^(32 (N + 1)): any a below R - p.
-FN Fq lz_mul(const Fq& a, const Fq& b) {
+// With MSM_CALLS 1 a product is a call: a tenth slower, and code that takes a tenth of the time to compile.
+#if MSM_CALLS
+#define PRODUCT static __device__ __noinline__
+#else
+#define PRODUCT FN
+#endif
+
+PRODUCT Fq product(Fq a, Fq b) {
     Modulus p = modulus();
     u32 x[N], y[N];
     product_row_first(x, y, a.l, b.l[0]);
@@ -147,8 +153,10 @@ FN Fq lz_mul(const Fq& a, const Fq& b) {
     return product_end(y, x);
 }
 
-// (a b + c d) / R. a + c + p has to be below R.
-FN Fq lz_mul_add(const Fq& a, const Fq& b, const Fq& c, const Fq& d) {
+// a b / R. (a + p) 2^32 has to be below 2^(32 (N + 1)): any a below R - p.
+FN Fq lz_mul(const Fq& a, const Fq& b) { return product(a, b); }
+
+PRODUCT Fq product_sum(Fq a, Fq b, Fq c, Fq d) {
     Modulus p = modulus();
     u32 x[N], y[N];
     product_row_first(x, y, a.l, b.l[0]);
@@ -169,6 +177,9 @@ FN Fq lz_mul_add(const Fq& a, const Fq& b, const Fq& c, const Fq& d) {
     }
     return product_end(y, x);
 }
+
+// (a b + c d) / R. a + c + p has to be below R.
+FN Fq lz_mul_add(const Fq& a, const Fq& b, const Fq& c, const Fq& d) { return product_sum(a, b, c, d); }
 
 // Row I of a square: a_I^2 and the doubled products of a_I with the limbs above it. `twice` is 2 a.
 template <int I>
@@ -191,8 +202,10 @@ FN void square_rows(u32 (&x)[N], u32 (&y)[N], const u32 (&a)[N], const u32 (&twi
     }
 }
 
-// a^2 / R. a has to be below R / 2 - p / 2.
-FN Fq lz_sqr(const Fq& a) {
+#if MSM_CALLS
+FN Fq square(Fq a) { return product(a, a); }
+#else
+FN Fq square(Fq a) {
     Modulus p = modulus();
     u32 twice[N], x[N], y[N];
     twice[0] = a.l[0] << 1;
@@ -202,6 +215,10 @@ FN Fq lz_sqr(const Fq& a) {
     // N rows, an even number: the last one ended as (y, x).
     return product_end(y, x);
 }
+#endif
+
+// a^2 / R. a has to be below R / 2 - p / 2.
+FN Fq lz_sqr(const Fq& a) { return square(a); }
 
 // ---- sums ----
 

@@ -32,7 +32,7 @@ enum How {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 13] = [
+const PARTS: [Part; 16] = [
     Part {
         name: "params",
         what: "random parameter sets: same bytes as p3-whir, each verifier takes the other's proof",
@@ -96,6 +96,24 @@ const PARTS: [Part; 13] = [
     Part {
         name: "msm",
         what: "random MSMs at the edges, on every curve and variant: the points of arkworks",
+        count: 100_000,
+        how: How::Tests,
+    },
+    Part {
+        name: "wgpu-params",
+        what: "random parameter sets on every adapter of wgpu: same bytes as p3-whir",
+        count: 100,
+        how: How::Tests,
+    },
+    Part {
+        name: "wgpu-repeats",
+        what: "one proof again and again on every adapter of wgpu: one hash",
+        count: 1000,
+        how: How::Tests,
+    },
+    Part {
+        name: "wgpu-faults",
+        what: "each operation of a proof fails once, up to so many of a kind: an error, and nothing left",
         count: 100_000,
         how: How::Tests,
     },

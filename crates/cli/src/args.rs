@@ -61,7 +61,7 @@ pub(crate) enum Color {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct GlobalArgs {
-    /// Device to run on: auto, cpu, cpu:portable, cpu:avx2, cpu:avx512, cpu:neon, cpu:sve, cuda, cuda:N.
+    /// Device to run on: auto, cpu, cpu:portable, cpu:avx2, cpu:avx512, cpu:neon, cpu:sve, cuda, cuda:N, wgpu, wgpu:NAME, wgpu:vulkan, wgpu:gl.
     /// Without the flag FIELDSPAR_DEVICE counts, then auto, which takes the first NVIDIA GPU, else
     /// the processor. A named device never falls back to another
     #[arg(long, global = true, value_name = "SPEC")]

@@ -17,7 +17,7 @@ use crate::engine::Prover;
 use crate::failure::Failure;
 
 /// The devices that WHIR has engines for; `auto` chooses among them.
-pub(crate) const ENGINES: [DeviceKind; 2] = [DeviceKind::Cpu, DeviceKind::Cuda];
+pub(crate) const ENGINES: [DeviceKind; 3] = [DeviceKind::Cpu, DeviceKind::Cuda, DeviceKind::Wgpu];
 
 /// Opens a device that proofs are made on.
 pub(crate) fn open(spec: &DeviceSpec) -> Result<Device, Unavailable> {

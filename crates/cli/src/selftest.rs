@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use fieldspar_device::{Device, DeviceInfo, DeviceSpec};
-use fieldspar_whir::cuda;
 use fieldspar_whir::selftest;
+use fieldspar_whir::{cuda, wgpu};
 use serde_json::json;
 
 use crate::context::{Context, ENGINES, Outcome, open};
@@ -58,6 +58,7 @@ fn test(device: &Device) -> Result<(), (String, String)> {
     match &engine {
         AnyEngine::Cpu(cpu) => selftest::selftest(cpu.variant()),
         AnyEngine::Cuda(gpu) => cuda::selftest::selftest(gpu),
+        AnyEngine::Wgpu(gpu) => wgpu::selftest::selftest(gpu),
     }
     .map_err(|e| (e.operation.to_owned(), e.reason))
 }

@@ -4,9 +4,11 @@
 mod common;
 
 use common::all_kinds;
-use fieldspar_device::{CpuVariant, variants_to_test};
+use fieldspar_device::wgpu::Wgpu;
+use fieldspar_device::{CpuVariant, adapters_to_test, variants_to_test};
 use fieldspar_whir::cpu::CpuEngine;
 use fieldspar_whir::field::{EF4, EF5, F};
+use fieldspar_whir::wgpu::WgpuEngine;
 use p3_sumcheck::layout::{PrefixProver, SuffixProver};
 
 fn suite(variant: CpuVariant) {
@@ -31,5 +33,17 @@ fn suite(variant: CpuVariant) {
 fn every_cpu_variant() {
     for variant in variants_to_test().unwrap() {
         suite(variant);
+    }
+}
+
+/// Fewer folds: an adapter that runs on the processor is slow.
+#[test]
+fn every_adapter() {
+    for info in adapters_to_test().unwrap() {
+        let gpu = Wgpu::open(info.spec.strip_prefix("wgpu:")).unwrap();
+        let engine = WgpuEngine::new(&gpu).unwrap();
+        let engine = || engine.clone();
+        all_kinds::<EF4, SuffixProver<F, EF4>, _>(engine, 2, 70);
+        all_kinds::<EF5, PrefixProver<F, EF5>, _>(engine, 3, 90);
     }
 }

@@ -21,6 +21,7 @@ use fieldspar_whir::proof::WhirPcsProof;
 use fieldspar_whir::statement::{
     Origin, ProveError, Proved, prove, prove_loaded, random_point, verify,
 };
+use fieldspar_whir::wgpu::{WgpuEngine, WgpuPinned};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -39,7 +40,7 @@ fn open(spec: &str) -> Result<Prover, String> {
 pub(super) fn engine(spec: &str) -> Result<CpuEngine, String> {
     match open(spec)?.engine {
         AnyEngine::Cpu(engine) => Ok(engine),
-        AnyEngine::Cuda(_) => Err(format!("{spec} is not the processor")),
+        AnyEngine::Cuda(_) | AnyEngine::Wgpu(_) => Err(format!("{spec} is not the processor")),
     }
 }
 
@@ -48,6 +49,7 @@ enum Side {
     Cpu(CpuEngine, Input),
     /// All that is committed to, padding included.
     Cuda(CudaEngine, Pinned<u32>),
+    Wgpu(WgpuEngine, WgpuPinned),
 }
 
 struct Job {
@@ -69,6 +71,12 @@ impl Job {
                 let (values, _) = input.padded(committed).map_err(|e| e.to_string())?;
                 let pinned = engine.pin(&values).map_err(|e| e.to_string())?;
                 Side::Cuda(engine, pinned)
+            }
+            AnyEngine::Wgpu(engine) => {
+                let committed = task.params.padded_num_variables(task.n);
+                let (values, _) = input.padded(committed).map_err(|e| e.to_string())?;
+                let pinned = engine.pin(&values).map_err(|e| e.to_string())?;
+                Side::Wgpu(engine, pinned)
             }
         };
         Ok(Self {
@@ -92,6 +100,11 @@ impl Job {
     {
         let Task { params, seed, .. } = &self.task;
         let point = |n| random_point(*seed, n);
+        let origin = Origin {
+            own_variables: self.task.n,
+            true_len: 1 << self.task.n,
+            encoding: Encoding::U32,
+        };
         match &self.side {
             Side::Cpu(engine, input) => {
                 // The rival keeps its table from run to run and proves a copy of it; so does this.
@@ -99,11 +112,6 @@ impl Job {
                 self.measured::<EF, _>(engine, || prove(engine, params, input, point))
             }
             Side::Cuda(engine, values) => {
-                let origin = Origin {
-                    own_variables: self.task.n,
-                    true_len: 1 << self.task.n,
-                    encoding: Encoding::U32,
-                };
                 let load = || engine.load_pinned(values);
                 engine.cuda().reset_high_water();
                 let run = self.measured::<EF, _>(engine, || {
@@ -111,6 +119,19 @@ impl Job {
                 })?;
                 Ok(Run {
                     peak_device_memory_bytes: Some(engine.cuda().pool().high_water_bytes),
+                    ..run
+                })
+            }
+            Side::Wgpu(engine, values) => {
+                let load = || engine.load_pinned(values);
+                engine.gpu().reset_high_water();
+                let before = engine.waits();
+                let run = self.measured::<EF, _>(engine, || {
+                    prove_loaded(engine, params, origin, load, point)
+                })?;
+                Ok(Run {
+                    peak_device_memory_bytes: Some(engine.gpu().high_water_bytes()),
+                    device_waits: Some(engine.waits() - before),
                     ..run
                 })
             }
@@ -157,6 +178,7 @@ impl Job {
             phases,
             file_bytes: file.len() as u64,
             peak_device_memory_bytes: None,
+            device_waits: None,
             device_open_ms: Some(self.device_open_ms),
         })
     }
@@ -184,7 +206,7 @@ impl State {
             Some(gpu) if gpu.device.info().spec == spec => Ok(gpu.clone()),
             _ => {
                 let prover = open(spec)?;
-                self.gpu = prover.cuda().is_some().then(|| prover.clone());
+                self.gpu = prover.is_gpu().then(|| prover.clone());
                 Ok(prover)
             }
         }

@@ -2,12 +2,12 @@
 #![forbid(unsafe_code)]
 
 use fieldspar_device::{DeviceInfo, DeviceKind, DeviceSpec, OutOfMemory};
-use fieldspar_whir::cuda::plan::memory_plan;
 use fieldspar_whir::params::Params;
 
 use super::grid::{Point, Setting, level};
 use super::{BenchArgs, BenchError, Setup};
 use crate::context::open;
+use crate::engine::{free_bytes, plan_for};
 use crate::whir::run::peak_bytes;
 
 /// A device that is here, and what its own memory has free, where it has its own.
@@ -32,8 +32,7 @@ pub(super) fn devices(args: &BenchArgs, setup: &Setup) -> Result<Vec<Found>, Ben
     for spec in specs {
         let device = open(&spec)?;
         let info = device.info().clone();
-        let free = device.cuda().map(|cuda| cuda.free_bytes()).transpose();
-        let free = free.map_err(|e| BenchError::peer(&info.spec, e.to_string()))?;
+        let free = free_bytes(&device).map_err(|e| BenchError::peer(&info.spec, e.to_string()))?;
         if found.iter().all(|f| f.info.spec != info.spec) {
             found.push(Found { info, free });
         }
@@ -71,9 +70,8 @@ pub(super) fn check_memory(
             if need > memory {
                 return Err(OutOfMemory::new(what, need, memory).into());
             }
-            if let Some(free) = *free {
-                memory_plan(&params, point.n)?
-                    .check(free)
+            if let (Some(free), Some(plan)) = (*free, plan_for(info.kind, &params, point.n)?) {
+                plan.check(free)
                     .map_err(|e| OutOfMemory::new(format!("{what}: {}", e.what), e.need, e.have))?;
             }
         }

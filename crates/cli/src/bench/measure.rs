@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use fieldspar_device::DeviceSpec;
-use fieldspar_whir::cuda::plan::memory_plan;
+use fieldspar_device::{DeviceKind, DeviceSpec};
 use fieldspar_whir::params::Params;
 use fieldspar_whir::plan::plan;
 
@@ -14,6 +13,7 @@ use super::protocol::{MaxLevel, Request, Run, Task};
 use super::roof::Work;
 use super::row::{Rival, Row, Subject};
 use super::{BenchError, input};
+use crate::engine::plan_for;
 
 /// Who proves, and how often.
 pub(super) struct Contest {
@@ -28,9 +28,13 @@ pub(super) struct Contest {
     pub(super) memory: u64,
 }
 
-/// Whether it is a GPU of NVIDIA's, with memory of its own.
-fn is_gpu(device: &str) -> bool {
-    matches!(device.parse(), Ok(DeviceSpec::Cuda(_)))
+/// What sort of device a specification means.
+fn kind(device: &str) -> DeviceKind {
+    match device.parse() {
+        Ok(DeviceSpec::Cuda(_)) => DeviceKind::Cuda,
+        Ok(DeviceSpec::Wgpu(_)) => DeviceKind::Wgpu,
+        _ => DeviceKind::Cpu,
+    }
 }
 
 impl Contest {
@@ -91,7 +95,11 @@ impl Contest {
             return Ok(Err(format!("{point}: left out, p3-whir accepts no level")));
         };
         let sides = self.ours.len() + self.rivals.len();
-        let gpus = self.ours.iter().filter(|(d, _)| is_gpu(d)).count();
+        let gpus = self
+            .ours
+            .iter()
+            .filter(|(d, _)| kind(d) != DeviceKind::Cpu)
+            .count();
         // p3-whir holds about twice what the plan says of us; beside a GPU there is next to nothing.
         let need = plan(&params, point.n)?
             .peak_memory_bytes
@@ -159,13 +167,13 @@ impl Contest {
         drop(peers);
         let (ours, theirs) = results.split_at(self.ours.len());
         let work = Work::of(&params, point.n)?;
-        let device_memory = memory_plan(&params, point.n)?.peak_bytes();
         let rows = self
             .ours
             .iter()
             .zip(ours)
             .enumerate()
             .map(|(place, ((device, _), mine))| {
+                let device_memory = plan_for(kind(device), &params, point.n)?;
                 let rivals = self
                     .rivals
                     .iter()
@@ -177,15 +185,15 @@ impl Contest {
                     params: &params,
                     requested_level,
                     device,
-                    planned_device_memory: is_gpu(device).then_some(device_memory),
+                    planned_device_memory: device_memory.map(|plan| plan.peak_bytes()),
                     threads: self.threads,
                     alternated,
                     first_device: (place > 0).then(|| ours[0].as_slice()),
                     warnings: &warnings,
                 };
-                Row::new(&subject, mine, work.clone(), rivals)
+                Ok(Row::new(&subject, mine, work.clone(), rivals))
             })
-            .collect();
+            .collect::<Result<_, BenchError>>()?;
         Ok(Ok(rows))
     }
 }

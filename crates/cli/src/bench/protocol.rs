@@ -159,6 +159,9 @@ pub(crate) struct Run {
     /// The most that was held of a device's own memory; none on the processor.
     #[serde(default)]
     pub(crate) peak_device_memory_bytes: Option<u64>,
+    /// Waits for the device, where they are counted.
+    #[serde(default)]
+    pub(crate) device_waits: Option<u64>,
     /// What opening the device and loading its kernels took, before the first proof.
     #[serde(default)]
     pub(crate) device_open_ms: Option<f64>,

@@ -47,6 +47,8 @@ pub(crate) struct Row {
     pub(crate) planned_device_memory_bytes: Option<u64>,
     /// What opening the device and loading its kernels took; no other time counts it.
     pub(crate) device_open_ms: Option<f64>,
+    /// Waits for the device in a proof, the fewest of all runs, where they are counted.
+    pub(crate) device_waits: Option<u64>,
     pub(crate) rate_schedule: String,
     /// How p3-whir names the schedule of folds; the transcript binds it.
     pub(crate) folding_variant: &'static str,
@@ -191,6 +193,7 @@ impl Row {
             peak_device_memory_bytes: ours.iter().filter_map(|r| r.peak_device_memory_bytes).max(),
             planned_device_memory_bytes: subject.planned_device_memory,
             device_open_ms: ours.first().and_then(|r| r.device_open_ms),
+            device_waits: ours.iter().filter_map(|r| r.device_waits).min(),
             rate_schedule: match &params.rates {
                 RateSchedule::PerRound(rates) => format!("per-round {rates:?}"),
                 named => named.to_string(),
@@ -267,6 +270,7 @@ pub(super) mod tests {
             phases: [("encode".into(), 3.0), ("grind".into(), 2.0)].into(),
             file_bytes: 1200,
             peak_device_memory_bytes: None,
+            device_waits: None,
             device_open_ms: None,
         }
     }
@@ -350,6 +354,7 @@ pub(super) mod tests {
             "peak_device_memory_bytes",
             "planned_device_memory_bytes",
             "device_open_ms",
+            "device_waits",
             "rate_schedule",
             "folding_variant",
             "phases",

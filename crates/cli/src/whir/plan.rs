@@ -3,11 +3,11 @@
 
 use clap::Args;
 use fieldspar_device::{MemoryPlan, format_bytes};
-use fieldspar_whir::cuda::plan::memory_plan;
 use fieldspar_whir::plan::{Plan, plan};
 use serde_json::json;
 
 use crate::context::{Context, Outcome};
+use crate::engine::{free_bytes, plan_of};
 use crate::failure::Failure;
 use crate::json::fields;
 use crate::whir::params_args::{self, ParamsArgs};
@@ -24,7 +24,7 @@ pub(crate) struct PlanArgs {
 }
 
 /// The device's own memory: what each phase holds, and what is free.
-fn memory_text(plan: &MemoryPlan, free: u64) -> String {
+fn memory_text(plan: &MemoryPlan, free: Option<u64>) -> String {
     let mut text = String::from("device memory, phase by phase\n");
     for phase in plan.phases() {
         text.push_str(&format!(
@@ -33,13 +33,13 @@ fn memory_text(plan: &MemoryPlan, free: u64) -> String {
             mib(phase.bytes)
         ));
     }
-    let fits = if plan.peak_bytes() <= free {
-        "fits"
-    } else {
-        "DOES NOT FIT"
+    let need = format_bytes(plan.peak_bytes());
+    let have = match free {
+        None => "what is free is not known".to_owned(),
+        Some(free) if plan.peak_bytes() <= free => format!("{} free: fits", format_bytes(free)),
+        Some(free) => format!("{} free: DOES NOT FIT", format_bytes(free)),
     };
-    let (need, have) = (format_bytes(plan.peak_bytes()), format_bytes(free));
-    text.push_str(&format!("  {need} at the peak, {have} free: {fits}\n"));
+    text.push_str(&format!("  {need} at the peak, {have}\n"));
     text
 }
 
@@ -88,9 +88,8 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure
             let plan = serde_json::to_value(&plan).map_err(|e| Failure::internal(e.to_string()))?;
             all.extend(fields(plan));
             all.insert("peak_memory_bytes".into(), json!(peak));
-            if let Some(cuda) = device.cuda() {
-                let plan = memory_plan(&params, args.n)?;
-                let free = cuda.free_bytes()?;
+            if let Some(plan) = plan_of(&device, &params, args.n)? {
+                let free = free_bytes(&device)?;
                 text.push_str(&memory_text(&plan, free));
                 all.extend(fields(json!({
                     "planned_device_memory_bytes": plan.peak_bytes(),

@@ -89,6 +89,8 @@ pub(crate) struct Made {
     pub(crate) opening: Duration,
     /// The most that was held of the device's own memory, where it has its own.
     pub(crate) peak_device_memory: Option<u64>,
+    /// Waits for the device, where they are counted.
+    pub(crate) waits: Option<u64>,
     /// What was planned of it.
     pub(crate) planned_device_memory: Option<u64>,
 }
@@ -102,17 +104,18 @@ pub(crate) fn make(
     at: &At,
 ) -> Result<Made, Failure> {
     use ExtensionDegree::{Five, Four};
-    if let Some(cuda) = prover.cuda() {
-        cuda.reset_high_water();
-    }
+    let before = prover.reset_counts();
     let mut made = match (&prover.engine, params.degree) {
         (AnyEngine::Cpu(cpu), Four) => make_over::<EF4, _>(context, cpu, params, input, at),
         (AnyEngine::Cpu(cpu), Five) => make_over::<EF5, _>(context, cpu, params, input, at),
         (AnyEngine::Cuda(gpu), Four) => make_over::<EF4, _>(context, gpu, params, input, at),
         (AnyEngine::Cuda(gpu), Five) => make_over::<EF5, _>(context, gpu, params, input, at),
+        (AnyEngine::Wgpu(gpu), Four) => make_over::<EF4, _>(context, gpu, params, input, at),
+        (AnyEngine::Wgpu(gpu), Five) => make_over::<EF5, _>(context, gpu, params, input, at),
     }?;
     made.opening = prover.opening;
-    made.peak_device_memory = prover.cuda().map(|cuda| cuda.pool().high_water_bytes);
+    made.peak_device_memory = prover.peak_bytes();
+    made.waits = prover.waits_since(before);
     Ok(made)
 }
 
@@ -167,6 +170,7 @@ where
         phases,
         opening: Duration::ZERO,
         peak_device_memory: None,
+        waits: None,
         planned_device_memory: None,
     })
 }
@@ -204,6 +208,7 @@ impl Made {
             "peak_memory_bytes": peak_memory(),
             "device_open_ms": ms(self.opening),
             "peak_device_memory_bytes": self.peak_device_memory,
+            "device_waits": self.waits,
             "planned_device_memory_bytes": self.planned_device_memory,
             "verify_ms": ms(self.verify),
             "valid": true,
@@ -228,6 +233,9 @@ impl Made {
             rest = rest.saturating_sub(*time);
         }
         text.push_str(&line("other", rest));
+        if let Some(waits) = self.waits {
+            text.push_str(&format!("waits for the device: {waits}\n"));
+        }
         if let (Some(peak), Some(planned)) = (self.peak_device_memory, self.planned_device_memory) {
             text.push_str(&format!(
                 "device memory: {} at the peak, {} planned\n",

@@ -152,7 +152,7 @@ fn the_flag_goes_before_the_environment() {
     let absent = "cuda:4294967295";
     assert_eq!(run(&[], absent).exits(4).error()["at"], absent);
     run(&["--device", "cpu"], absent).exits(0);
-    run(&["--device", "wgpu"], "cpu").exits(4);
+    run(&["--device", "wgpu:no such adapter"], "cpu").exits(4);
     let error = run(&[], "tpu").exits(2).error();
     assert!(
         error["message"]

@@ -126,8 +126,7 @@ fn one_proof_for_every_device_and_number_of_threads() {
     }
     let devices = fieldspar(&["devices", "--json"]).json();
     for device in devices["devices"].as_array().unwrap() {
-        // No engine of whir's runs on wgpu.
-        if device["available"] == true && device["kind"] != "wgpu" {
+        if device["available"] == true {
             assert_eq!(
                 sha(&["--device", device["spec"].as_str().unwrap()]),
                 expected

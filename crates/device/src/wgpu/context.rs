@@ -40,6 +40,9 @@ pub(super) struct Inner {
     pub(super) kernels: Mutex<BTreeMap<Key, Arc<Compiled>>>,
     pub(super) faults: Faults,
     pub(super) pool: Pool,
+    /// wgpu gives a block of the host's memory back to the driver with the last buffer in it, and asks for
+    /// another one at the next upload or read, which takes milliseconds: these stay.
+    _anchors: [::wgpu::Buffer; 2],
     /// Why nothing runs on it any more; the handlers write it.
     broken: Arc<OnceLock<Fault>>,
     waits: AtomicU64,
@@ -258,6 +261,18 @@ impl Inner {
         let (device, queue) = opened
             .ok_or("the driver does not answer")?
             .map_err(|e| format!("{} cannot be opened: {e}", info.spec))?;
+        let anchors = [
+            ::wgpu::BufferUsages::MAP_WRITE | ::wgpu::BufferUsages::COPY_SRC,
+            ::wgpu::BufferUsages::MAP_READ | ::wgpu::BufferUsages::COPY_DST,
+        ]
+        .map(|usage| {
+            device.create_buffer(&::wgpu::BufferDescriptor {
+                label: Some("anchor"),
+                size: 256,
+                usage,
+                mapped_at_creation: false,
+            })
+        });
         let broken = Arc::new(OnceLock::new());
         // Without a handler of ours the default one ends the program.
         let stray = Arc::clone(&broken);
@@ -279,6 +294,7 @@ impl Inner {
             kernels: Mutex::default(),
             faults: Faults::default(),
             pool: Pool::default(),
+            _anchors: anchors,
             broken,
             waits: AtomicU64::new(0),
             live: AtomicU64::new(0),

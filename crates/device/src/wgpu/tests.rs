@@ -311,3 +311,40 @@ fn a_device_that_hangs_is_an_error() {
         assert!(matches!(fault(&after), Fault::Timeout(_)), "{after:?}");
     }
 }
+
+/// What recorded work reads is not given to anyone before it is submitted, and used again after.
+#[test]
+fn a_pool_gives_what_no_work_holds() {
+    for gpu in gpus() {
+        let results = gpu.buffer("test", 32).unwrap();
+        let start = gpu.live_bytes();
+        let mut batch = gpu.batch("test");
+        for i in 0..2_u32 {
+            let words = gpu.upload("test", &[i, i + 10, i + 20, i + 30]).unwrap();
+            batch
+                .copy(&words, 0..16, &results, 16 * u64::from(i))
+                .unwrap();
+        }
+        let read = batch.read(&results, 0..32).unwrap();
+        let found = batch.run().unwrap().get::<u32>(read).unwrap();
+        assert_eq!(found, [0, 10, 20, 30, 1, 11, 21, 31]);
+        assert_eq!(gpu.live_bytes(), start);
+
+        // from memory of the host, again and again
+        let host = gpu.host_buffer("test", &[7_u32, 8, 9]).unwrap();
+        assert_eq!(gpu.live_bytes(), start);
+        for _ in 0..2 {
+            let words = gpu.scratch("test", 12).unwrap();
+            let mut batch = gpu.batch("test");
+            batch.copy(&host, 0..12, &words, 0).unwrap();
+            let read = batch.read(&words, 0..12).unwrap();
+            assert_eq!(batch.run().unwrap().get::<u32>(read).unwrap(), [7, 8, 9]);
+        }
+        // zeros, whatever the pool holds
+        let zeros = gpu.buffer("test", 12).unwrap();
+        let mut batch = gpu.batch("test");
+        let read = batch.read(&zeros, 0..12).unwrap();
+        assert_eq!(batch.run().unwrap().get::<u32>(read).unwrap(), [0; 3]);
+        gpu.trim();
+    }
+}

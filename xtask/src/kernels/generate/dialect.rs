@@ -55,6 +55,12 @@ pub(crate) trait Dialect {
     /// x / 2^k of a canonical x, canonical, for 1 < k <= 27.
     fn div_2exp(&self, x: &str, k: u32) -> String;
 
+    /// Whether compilers copy a procedure to each of its calls, so that a second call costs as long a
+    /// compilation again.
+    fn copies_calls(&self) -> bool {
+        false
+    }
+
     /// A primitive applied.
     fn apply(&self, primitive: Primitive, arguments: &[&str]) -> String {
         format!("{}({})", primitive.name(), arguments.join(", "))
@@ -188,6 +194,10 @@ impl Dialect for Wgsl {
 
     fn div_2exp(&self, x: &str, k: u32) -> String {
         format!("div_2exp({x}, {k}u)")
+    }
+
+    fn copies_calls(&self) -> bool {
+        true
     }
 
     fn mul_known(&self, x: &str, factor: u32, ratio: u32) -> String {

@@ -126,19 +126,32 @@ pub(crate) fn generate<D: Dialect>(dialect: &D) -> String {
     );
     w.procedure("The permutation.", "poseidon2_16_permute", 16, &[], |w| {
         w.call("poseidon2_16_external_linear", &[]);
+        if w.copies_calls() {
+            w.rolled("half", 2, |w| {
+                w.rolled("r", 4, |w| {
+                    w.call("poseidon2_16_external_round", &["77 * half + 16 * r"]);
+                });
+                w.only("half == 0", internal_rounds);
+            });
+            return;
+        }
         w.rolled("r", 4, |w| {
             w.call("poseidon2_16_external_round", &["16 * r"])
         });
-        w.call("poseidon2_16_pair", &[]);
-        w.rolled("r", 13, |w| {
-            w.call("poseidon2_16_internal_round", &["64 + r"])
-        });
-        w.call("poseidon2_16_unpair", &[]);
+        internal_rounds(w);
         w.rolled("r", 4, |w| {
             w.call("poseidon2_16_external_round", &["77 + 16 * r"])
         });
     });
     w.finish()
+}
+
+fn internal_rounds<D: Dialect>(w: &mut Writer<'_, D>) {
+    w.call("poseidon2_16_pair", &[]);
+    w.rolled("r", 13, |w| {
+        w.call("poseidon2_16_internal_round", &["64 + r"])
+    });
+    w.call("poseidon2_16_unpair", &[]);
 }
 
 /// (x + constant)^7. In multiples of p: x^2 < 1.47, x^3 < 1.69, x^4 < 2.02, after its correction < 1.02,

@@ -73,6 +73,16 @@ impl<'d, D: Dialect> Writer<'d, D> {
         self.block(&first, body);
     }
 
+    /// What is done under a condition.
+    pub(crate) fn only(&mut self, condition: &str, body: impl FnOnce(&mut Self)) {
+        self.block(&format!("if ({condition}) {{"), body);
+    }
+
+    /// [`Dialect::copies_calls`].
+    pub(crate) fn copies_calls(&self) -> bool {
+        self.dialect.copies_calls()
+    }
+
     fn block(&mut self, first: &str, body: impl FnOnce(&mut Self)) {
         for line in first.split('\n') {
             self.line(line);

@@ -522,15 +522,16 @@ fn poseidon2_16_internal_round(index: u32) {
 // The permutation.
 fn poseidon2_16_permute() {
   poseidon2_16_external_linear();
-  for (var r = 0u; r < 4u; r++) {
-    poseidon2_16_external_round(16 * r);
-  }
-  poseidon2_16_pair();
-  for (var r = 0u; r < 13u; r++) {
-    poseidon2_16_internal_round(64 + r);
-  }
-  poseidon2_16_unpair();
-  for (var r = 0u; r < 4u; r++) {
-    poseidon2_16_external_round(77 + 16 * r);
+  for (var half = 0u; half < 2u; half++) {
+    for (var r = 0u; r < 4u; r++) {
+      poseidon2_16_external_round(77 * half + 16 * r);
+    }
+    if (half == 0) {
+      poseidon2_16_pair();
+      for (var r = 0u; r < 13u; r++) {
+        poseidon2_16_internal_round(64 + r);
+      }
+      poseidon2_16_unpair();
+    }
   }
 }

@@ -31,6 +31,21 @@ pub(crate) fn design(name: &str) -> Option<Library> {
     }
 }
 
+/// A driver, or `None` after saying so, as [`design`].
+pub(crate) fn built<T>(opened: Result<T, fieldspar_fpga::Error>) -> Option<T> {
+    match opened {
+        Ok(driver) => Some(driver),
+        Err(fieldspar_fpga::Error::Rtl(Error::NotBuilt { name, .. }))
+            if env::var_os("FIELDSPAR_RTL").is_none()
+                && env::var_os("FIELDSPAR_SOAK_RTL").is_none() =>
+        {
+            eprintln!("skipped: {name} is not built (cargo xtask rtl)");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
 /// How many operands to try: `ci` here, FIELDSPAR_SOAK_RTL in a soak.
 pub(crate) fn count(ci: usize) -> usize {
     env::var("FIELDSPAR_SOAK_RTL").map_or(ci, |text| text.parse().unwrap())

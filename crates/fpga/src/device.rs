@@ -208,7 +208,10 @@ fn model(machine: &Machine, groups: &[Group], records: &[Cached]) -> (Vec<Extend
         let counters = column.run(points, &group.hot, next, &mut Silent);
         let sums = (0..turns).map(|v| {
             let mut buckets = vec![Extended::IDENTITY; machine.buckets() as usize + 1];
-            for (record, &digit) in records.iter().zip(group.digits.iter().skip(v).step_by(turns)) {
+            for (record, &digit) in records
+                .iter()
+                .zip(group.digits.iter().skip(v).step_by(turns))
+            {
                 if digit != 0 {
                     let bucket = &mut buckets[digit.unsigned_abs() as usize];
                     *bucket = match digit < 0 {

@@ -55,7 +55,9 @@ pub enum Error {
         state: String,
     },
     /// The RTL gave a coordinate that is the modulus or more.
-    #[error("the RTL's result of column {column} is no point: a coordinate is not below the modulus")]
+    #[error(
+        "the RTL's result of column {column} is no point: a coordinate is not below the modulus"
+    )]
     Output {
         /// Which column.
         column: usize,

@@ -134,7 +134,12 @@ impl Machine {
             }
         };
         within("adder latency", self.latency, 2, 4096)?;
-        within("cycles between the passes of a full addition", self.reentry, 1, 4096)?;
+        within(
+            "cycles between the passes of a full addition",
+            self.reentry,
+            1,
+            4096,
+        )?;
         within("digit bits", self.digit_bits, 3, 20)?;
         within("columns at once", self.columns, 1, 64)?;
         within("hot buckets", self.hot, 0, 254)?;

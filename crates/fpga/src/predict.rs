@@ -266,7 +266,11 @@ fn bottleneck(counters: &Counters, fixed_cycles: f64) -> &'static str {
     let worst = idle
         .into_iter()
         .fold(("adder", 0.0), |a, b| if b.1 > a.1 { b } else { a });
-    if worst.1 > 0.02 * all { worst.0 } else { "adder" }
+    if worst.1 > 0.02 * all {
+        worst.0
+    } else {
+        "adder"
+    }
 }
 
 /// The designs whose times were published, and one that was not built.
@@ -370,7 +374,11 @@ mod tests {
         for (log, ms) in CYCLONE_MS {
             let found = system.predict(1 << log, 1 << 20, 1).unwrap();
             let error = 1e3 * found.seconds / ms - 1.0;
-            println!("2^{log}: {:.1} ms for {ms}, {:+.1} %", 1e3 * found.seconds, 100.0 * error);
+            println!(
+                "2^{log}: {:.1} ms for {ms}, {:+.1} %",
+                1e3 * found.seconds,
+                100.0 * error
+            );
             let allowed = if log == 26 { 0.005 } else { 0.10 };
             assert!(error.abs() < allowed, "2^{log}: {error}");
             assert_eq!(found.ideal_cycles, 16 << log);

@@ -137,7 +137,8 @@ pub struct Noise {
 
 impl Noise {
     fn roll(&self, now: u64, which: usize) -> bool {
-        let mut z = (now << 2 | which as u64).wrapping_add(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut z =
+            (now << 2 | which as u64).wrapping_add(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z >> 56) < u64::from(self.of_256[which])

@@ -51,7 +51,12 @@ fn check(engine: &Engine, count: usize, distribution: Distribution, seed: u64) -
     let want = arkworks(&points, &scalars);
     let bases = Bases::<_, 6, Trusted>::new(points).unwrap();
     let (sum, report) = msm(engine, &bases, &scalars).unwrap();
-    assert_eq!(to_ark(&sum), want, "{} {count} {distribution:?}", engine.name());
+    assert_eq!(
+        to_ark(&sum),
+        want,
+        "{} {count} {distribution:?}",
+        engine.name()
+    );
     report.counters.cycles
 }
 
@@ -96,9 +101,15 @@ fn bad_inputs_are_refused() {
     let points = points(1, 3);
     let bases = Bases::<_, 6, InSubgroup>::new(points.clone()).unwrap();
     let error = msm(&engine, &bases, &vec![1u64; 2]).unwrap_err();
-    assert!(matches!(error, Error::Msm(fieldspar_msm::Error::Length { .. })), "{error}");
+    assert!(
+        matches!(error, Error::Msm(fieldspar_msm::Error::Length { .. })),
+        "{error}"
+    );
     let error = msm(&engine, &bases, &vec![[1, 0, 0, 0], order(), [0; 4]]).unwrap_err();
-    let at_one = matches!(error, Error::Msm(fieldspar_msm::Error::Scalar { index: 1, .. }));
+    let at_one = matches!(
+        error,
+        Error::Msm(fieldspar_msm::Error::Scalar { index: 1, .. })
+    );
     assert!(at_one, "{error}");
     let bases = Bases::<_, 6, OnCurve>::new(points.clone()).unwrap();
     let error = msm(&engine, &bases, &vec![1u64; 3]).unwrap_err();
@@ -143,7 +154,10 @@ fn rtl_msm(name: &str, count: usize, distribution: Distribution) {
     };
     let begin = std::time::Instant::now();
     let cycles = check(&engine, count, distribution, 3);
-    println!("{name} {count} {distribution:?}: {cycles} cycles, {:.1?}", begin.elapsed());
+    println!(
+        "{name} {count} {distribution:?}: {cycles} cycles, {:.1?}",
+        begin.elapsed()
+    );
     let model = Engine::Model(engine.machine().clone());
     assert_eq!(cycles, check(&model, count, distribution, 3));
 }
@@ -167,5 +181,9 @@ fn soak_fpga_msm() {
         rtl_msm(name, 1 << 12, Distribution::Uniform);
         rtl_msm(name, 1 << 8, Distribution::Same);
     }
-    rtl_msm("msm_c8", 1 << log.parse::<u32>().unwrap(), Distribution::Uniform);
+    rtl_msm(
+        "msm_c8",
+        1 << log.parse::<u32>().unwrap(),
+        Distribution::Uniform,
+    );
 }

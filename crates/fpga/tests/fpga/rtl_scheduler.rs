@@ -56,7 +56,8 @@ fn hot(design: &Design, digits: &[i32]) -> Vec<Option<u32>> {
 /// Points that name themselves in their first word, from which `point` of an issue is read.
 fn points(count: usize) -> Vec<Vec<u64>> {
     // three words of 32 bits
-    let word = |i: u64, k: u64| (i + 1).wrapping_mul(0x9e37_79b9).rotate_left(k as u32) & 0xffff_ffff;
+    let word =
+        |i: u64, k: u64| (i + 1).wrapping_mul(0x9e37_79b9).rotate_left(k as u32) & 0xffff_ffff;
     (0..count as u64)
         .map(|i| vec![i | word(i, 7) << 32, word(i, 13)])
         .collect()
@@ -93,7 +94,13 @@ fn model<F: Feed>(design: &Design, group: &Group, count: usize, feed: F) -> (Cou
 }
 
 /// One stream in both, under the same back-pressure.
-fn compare<F: Feed + Clone>(driver: &mut Driver, design: &Design, shape: Shape, count: usize, feed: F) {
+fn compare<F: Feed + Clone>(
+    driver: &mut Driver,
+    design: &Design,
+    shape: Shape,
+    count: usize,
+    feed: F,
+) {
     let what = format!("{} {shape:?} {count}", design.name);
     let digits = digits(shape, design, count, count as u64);
     let hot = hot(design, &digits);
@@ -106,7 +113,9 @@ fn compare<F: Feed + Clone>(driver: &mut Driver, design: &Design, shape: Shape, 
         ..Options::default()
     };
     let groups = [group.clone()];
-    let found = driver.run(&points, &groups, &mut feed.clone(), &options).unwrap();
+    let found = driver
+        .run(&points, &groups, &mut feed.clone(), &options)
+        .unwrap();
     let (counters, issues) = model(design, &group, count, feed);
     assert_eq!(found.counters, counters, "{what}");
     assert_eq!(found.dropped, 0, "{what}");
@@ -120,7 +129,11 @@ fn compare<F: Feed + Clone>(driver: &mut Driver, design: &Design, shape: Shape, 
         }
     }
     let columns = design.machine.columns as usize;
-    for (result, want) in found.results.iter().zip(sums(columns, &group.digits, &points)) {
+    for (result, want) in found
+        .results
+        .iter()
+        .zip(sums(columns, &group.digits, &points))
+    {
         let words = [result[0] as u32, (result[0] >> 32) as u32, result[1] as u32];
         assert_eq!(words, want, "{what}");
     }
@@ -128,7 +141,12 @@ fn compare<F: Feed + Clone>(driver: &mut Driver, design: &Design, shape: Shape, 
 
 /// Opens the design, or says that it is not here.
 fn open(design: &Design, seed: u32) -> Option<Driver> {
-    support::built(Driver::open(design.name, &design.machine, design.width, seed))
+    support::built(Driver::open(
+        design.name,
+        &design.machine,
+        design.width,
+        seed,
+    ))
 }
 
 fn schedulers() -> impl Iterator<Item = Design> {
@@ -187,7 +205,9 @@ fn rtl_column_is_reset_in_the_middle() {
                 ..Options::default()
             };
             driver.reset();
-            driver.run(&points(count), &groups, &mut Ideal, &options).unwrap();
+            driver
+                .run(&points(count), &groups, &mut Ideal, &options)
+                .unwrap();
             compare(&mut driver, &design, Shape::Uniform, 90, Ideal);
         }
     }
@@ -211,7 +231,9 @@ fn rtl_groups_follow_each_other_without_a_gap() {
         let feed = Rates::new(8.3, 1.1);
         driver.reset();
         let options = Options::default();
-        let found = driver.run(&points(count), &groups, &mut feed.clone(), &options).unwrap();
+        let found = driver
+            .run(&points(count), &groups, &mut feed.clone(), &options)
+            .unwrap();
         let total = packets(machine, count as u64) * groups.len() as u64;
         let mut column = Column::new(machine, feed, total);
         let mut last = Counters::default();

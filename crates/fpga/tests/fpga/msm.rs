@@ -181,5 +181,9 @@ fn soak_fpga_msm() {
         rtl_msm(name, 1 << 12, Distribution::Uniform);
         rtl_msm(name, 1 << 8, Distribution::Same);
     }
-    rtl_msm("msm_c8", 1 << log.parse::<u32>().unwrap(), Distribution::Uniform);
+    rtl_msm(
+        "msm_c8",
+        1 << log.parse::<u32>().unwrap(),
+        Distribution::Uniform,
+    );
 }

@@ -11,9 +11,9 @@ use core::arch::x86_64::{
 use core::hint::black_box;
 
 use super::bmi2;
+use super::one::in_vectors;
 use crate::State;
 use crate::cpu::isa::{Isa, Kernel, MAX_LANES};
-use crate::cpu::kernels::in_vectors;
 
 const EPSILON: u64 = 0xFFFF_FFFF;
 const SIGN: u64 = 1 << 63;

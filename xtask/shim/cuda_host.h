@@ -1,5 +1,6 @@
 // Lets a C++ compiler take the device code of the CUDA kernels for the host, so that its arithmetic can be
-// tested where there is no GPU. Covers device functions, and kernels without barriers and shared memory.
+// tested where there is no GPU. Covers device functions and kernels: threads one after the other, or, where
+// there are barriers, as threads of the host, a block at a time.
 // PTX needs a plain branch beside it, chosen by `#ifdef __CUDA_ARCH__`.
 #pragma once
 

@@ -8,13 +8,11 @@
 // The accumulator of a product is two numbers, even + 2^32 odd. The products of one limb with every
 // second limb of the other factor lie side by side, so they are added to each of the two in one chain of
 // carries without an overlap. A product and its reduction go limb by limb; after each the accumulator is
-// divided by 2^32, by which even and odd change places.
+// divided by 2^32, by which even and odd change places. 2 N wide products a limb, N + 1 N in all with the
+// factors: 288 + 12 for 12 limbs (BLS12-377, whose prime ends in the limb one: 276), half-rate on NVIDIA
+// chips since Volta, and the bound of everything here.
 //
-// What bounds everything here is the wide products of limbs, half-rate on NVIDIA chips since Volta. A
-// product has 288 for 12 limbs, and 12 low ones for the reduction's factors (276 and none for BLS12-377,
-// whose prime ends in the limb one); 128 and 8 for 8 limbs. A square has 78 + 144, a sum of two products,
-// which shares the reduction, 2 * 144 + 144. An H200 does 94 to 97 % of what its multipliers allow; a
-// step of Karatsuba's method, tried, gains nothing: it costs registers.
+// Squares are 78 + 144 of them. A sum of two products shares the reduction: 2 * 144 + 144.
 #pragma once
 
 #include "modulus.cuh"

@@ -1,5 +1,6 @@
 // Lets a C++ compiler take the device code of the CUDA kernels for the host, so that its arithmetic can be
-// tested where there is no GPU. Covers device functions, and kernels without barriers and shared memory.
+// tested where there is no GPU. Covers device functions and kernels: threads one after the other, or, where
+// there are barriers, as threads of the host, a block at a time.
 // PTX needs a plain branch beside it, chosen by `#ifdef __CUDA_ARCH__`.
 #pragma once
 
@@ -17,6 +18,7 @@
 #define __noinline__
 #define __constant__ static const
 #define __launch_bounds__(...)
+#define __shared__ static
 
 using std::max;
 using std::min;
@@ -52,6 +54,55 @@ static inline T __ldg(const T* p) {
 
 // The position of the "thread" that a kernel is called as.
 static thread_local dim3 gridDim, blockDim, blockIdx, threadIdx;
+
+// Atomics of "threads" that run one after the other.
+static inline unsigned int atomicMin(unsigned int* at, unsigned int x) {
+  unsigned int before = *at;
+  *at = min(before, x);
+  return before;
+}
+static inline unsigned int atomicMax(unsigned int* at, unsigned int x) {
+  unsigned int before = *at;
+  *at = max(before, x);
+  return before;
+}
+
+// Runs a kernel that has no barriers, one thread after the other.
+template <class Body>
+static inline void host_run(dim3 grid, unsigned int threads, const Body& body) {
+  gridDim = grid;
+  blockDim = {threads, 1, 1};
+  for (blockIdx.z = 0; blockIdx.z < grid.z; blockIdx.z++)
+    for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
+      for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++)
+        for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) body();
+}
+
+// A block whose threads are threads of the host, and meet at its barriers.
+static thread_local pthread_barrier_t* host_block;
+static inline void __syncthreads() { pthread_barrier_wait(host_block); }
+
+// Runs a kernel with barriers, one block after the other.
+static inline void host_run_blocks(dim3 grid, unsigned int threads, const std::function<void()>& body) {
+  pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, nullptr, threads);
+  std::vector<std::thread> all;
+  for (unsigned int i = 0; i < threads; i++)
+    all.emplace_back([&barrier, &body, grid, threads, i] {
+      host_block = &barrier;
+      threadIdx = {i, 0, 0};
+      blockDim = {threads, 1, 1};
+      gridDim = grid;
+      for (blockIdx.z = 0; blockIdx.z < grid.z; blockIdx.z++)
+        for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
+          for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++) {
+            body();
+            __syncthreads();
+          }
+    });
+  for (auto& thread : all) thread.join();
+  pthread_barrier_destroy(&barrier);
+}
 
 // A warp: 32 threads of the host that meet at its shuffles and barriers.
 struct HostWarp {

@@ -2,7 +2,8 @@
 //!
 //! Every argument is a row: `curve=bls12-377,log=22,budget=40,runs=10`, with `budget` the GiB for the
 //! bases and their multiples (0: the points alone), `skew` a distribution of the scalars, and, instead of
-//! what the cost model would choose, `width`, `columns`, `length`, `group`, `first`. `n` is a size that is
+//! what the cost model would choose, `width`, `columns`, `length`, `group`, `first`; `image` is a file with
+//! another build of the accumulation, from then on. `n` is a size that is
 //! no power of two, `pageable=1` leaves the scalars in ordinary memory, `host=1` the points too. The row
 //! `check` runs small sums of all curves instead. A line of JSON for each row.
 #![allow(clippy::print_stdout)]
@@ -73,6 +74,9 @@ fn bench<C: Curve<N>, const N: usize>(
     let scalars = skew.scalars(1, count, &C::ORDER);
     let want = inputs::expected::<C, N>(1, &scalars);
     cuda.tune(row.tuning()?);
+    if let Some(path) = row.0.get("image") {
+        cuda.replace_accumulation::<C, N>(&std::fs::read(path)?)?;
+    }
     let budget = match row.number("budget")?.unwrap_or(0) {
         0 => Budget::Points,
         gib => Budget::Bytes(u64::from(gib) << 30),

@@ -1,8 +1,18 @@
 //! How fast an NVIDIA GPU multiplies, squares and adds with the field and curve code of the CUDA kernels,
 //! beside what its multipliers allow.
 //!
-//! `gpu_field FOLDER [MILLISECONDS]`: every `CURVE_VARIANT_tTHREADS.cubin` of the folder, compiled from
-//! bench.cu with MSM_CURVE (377, 381, 254), THREADS and BLOCKS. Every result is compared with the processor's.
+//! `gpu_field FOLDER [MILLISECONDS]` takes every `CURVE_NAME_tTHREADS.cubin` of the folder, where CURVE is
+//! 377 (in its twisted Edwards form, unless NAME has `xyzz`), 381 or 254, and measures sums of points, or
+//! products if NAME has `field`. From this crate's folder, for a GPU of compute capability 9.0:
+//!
+//! ```sh
+//! nvcc -cubin -arch=sm_90 -std=c++17 -I src/cuda/kernels -DMSM_CURVE=377 -DTHREADS=512 -DBLOCKS=1 \
+//!     -DPARTS=6 -o FOLDER/377_edwards_t512.cubin examples/gpu_field/bench.cu
+//! nvcc -cubin -arch=sm_90 -std=c++17 -I src/cuda/kernels -DMSM_CURVE=377 -DPARTS=1 \
+//!     -o FOLDER/377_field_t256.cubin examples/gpu_field/bench.cu
+//! ```
+//!
+//! Every kernel's result is compared with the processor's before it is timed.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::{env, fs, path::Path};

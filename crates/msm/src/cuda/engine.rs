@@ -11,6 +11,7 @@ use super::form::Form;
 use super::kernels::{CurveKernels, SortKernels};
 use super::plan::ADD_THREADS;
 use super::selftest;
+use crate::curve::Curve;
 
 /// What is chosen by the cost model unless given here, for measurements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,6 +120,26 @@ impl CudaEngine {
         selftest::run(self, &kernels, form)?;
         forms[form.index()] = Some(Arc::clone(&kernels));
         Ok(kernels)
+    }
+
+    /// Takes the accumulation of `curve` (in the form for its subgroup) from this image, for measurements of
+    /// other builds of it.
+    ///
+    /// # Errors
+    ///
+    /// [`fieldspar_device::Error`].
+    pub fn replace_accumulation<C: Curve<N>, const N: usize>(
+        &self,
+        image: &[u8],
+    ) -> Result<(), Error> {
+        let unknown = || self.unsupported("load kernels", "there are none for this curve");
+        let form = Form::of::<C, N>(true).ok_or_else(unknown)?;
+        let mut kernels = CurveKernels::load(self.cuda(), form)?;
+        kernels.accumulate = self.cuda().load_module(image)?.function("accumulate")?;
+        selftest::run(self, &kernels, form)?;
+        let mut forms = self.0.forms.lock().unwrap_or_else(PoisonError::into_inner);
+        forms[form.index()] = Some(Arc::new(kernels));
+        Ok(())
     }
 
     /// Threads of a kernel that run at once.

@@ -19,6 +19,8 @@ pub(super) const ADD_THREADS: usize = 128;
 pub(super) const WIDEST: u32 = 23;
 /// The longest segment.
 const LONGEST: usize = 256;
+/// From so many scalars on the first chunk is small, so that the others come while it is worked on.
+pub(super) const OVERLAP: usize = 1 << 21;
 
 /// How scalars are cut into windows, and windows shared out to columns: window `k columns + q` goes to
 /// column `q` with the bases' multiple `2^(width columns k)`.
@@ -61,12 +63,14 @@ impl Columns {
             .collect()
     }
 
-    /// Products in the field, more or less, for `count` scalars.
+    /// Nanoseconds for `count` scalars, as an H200 was measured to take them.
     pub(super) fn cost(&self, form: Form, count: usize) -> f64 {
         let entries = count as f64 * f64::from(self.windows.count);
         let buckets = f64::from(self.buckets()) * f64::from(self.columns);
-        let sort = 0.35 * self.passes().len() as f64 + 0.3;
-        entries * (form.addition() + sort) + buckets * form.bucket()
+        let (add, bucket, merge) = form.costs();
+        let bucket = bucket + if count >= OVERLAP { merge } else { 0.0 };
+        let sort = 0.02 * self.passes().len() as f64 + 0.008;
+        entries * (add + sort) + buckets * bucket
     }
 }
 
@@ -134,6 +138,26 @@ pub(crate) struct Shape {
     bins: usize,
 }
 
+/// Blocks for a sum over groups: an addition that waits for the one before takes 12 us on the device, and
+/// one more part of each sum 0.5 us on the host.
+fn parts(groups: usize, columns: usize) -> usize {
+    let waiting = groups as f64 / 256.0 * 12.0;
+    let sums = columns as f64 * (groups as f64).log2().max(1.0);
+    let best = (waiting / (0.5 * sums)).sqrt();
+    // Small and positive.
+    (best as usize).clamp(1, 32)
+}
+
+/// Entries of a segment: for as few full rounds of all threads as the longest segment allows.
+fn length(entries: usize, threads: usize, tuning: &Tuning) -> usize {
+    let rounds = entries.div_ceil(threads * LONGEST).max(1);
+    let length = match tuning.length {
+        Some(length) => length as usize,
+        None => entries.div_ceil(threads * rounds),
+    };
+    length.clamp(8, 1 << 16)
+}
+
 /// Bytes of a plan's buffers.
 pub(super) type Bytes = [(&'static str, u64); 9];
 
@@ -143,13 +167,7 @@ impl Shape {
         let sets = columns.columns as usize;
         let items = count * columns.multiples() as usize;
         let buckets = columns.buckets() as usize;
-        // As few full rounds of all threads as segments of the longest length allow.
-        let all = items * sets;
-        let rounds = all.div_ceil(threads * LONGEST).max(1);
-        let length = tuning
-            .length
-            .map_or_else(|| all.div_ceil(threads * rounds), |l| l as usize)
-            .clamp(8, 1 << 16);
+        let length = length(items * sets, threads, tuning);
         let group = tuning
             .group
             .map_or_else(|| buckets * sets / threads, |g| g as usize)
@@ -167,7 +185,7 @@ impl Shape {
             group,
             groups,
             bits: usize::BITS - (groups - 1).leading_zeros(),
-            parts: (groups / 2048).clamp(1, 4),
+            parts: parts(groups, sets),
             tiles: items.div_ceil(TILE).max(1),
             bins: 1 << passes.iter().map(|p| p.1).max().unwrap_or(1),
         }
@@ -181,6 +199,25 @@ impl Shape {
     /// Sums of chunks of the counts.
     pub(super) fn chunks(&self) -> usize {
         self.columns * (self.bins * self.tiles).div_ceil(TILE)
+    }
+
+    /// The same buffers for a chunk of `count` scalars, which may be fewer: its entries, and segments of a
+    /// length of its own, no more of them than there is place for.
+    pub(super) fn chunk(
+        &self,
+        columns: &Columns,
+        count: usize,
+        threads: usize,
+        tuning: &Tuning,
+    ) -> Chunk {
+        let items = count * columns.multiples() as usize;
+        let length = length(items * self.columns, threads, tuning);
+        let length = length.max(items.div_ceil(self.segments));
+        Chunk {
+            items,
+            length,
+            segments: items.div_ceil(length),
+        }
     }
 
     /// What each buffer takes; `merged` if there are several chunks.
@@ -209,15 +246,25 @@ impl Shape {
         self.columns * (self.bits as usize + 1) * self.parts
     }
 
-    /// The kernels' argument for a chunk with `items` entries a column.
-    pub(super) fn words(&self, items: usize) -> [u32; 4] {
+    /// The kernels' argument for a chunk.
+    pub(super) fn words(&self, chunk: &Chunk) -> [u32; 4] {
         [
-            items as u32,
+            chunk.items as u32,
             self.buckets as u32,
             self.segments as u32,
-            self.length as u32,
+            chunk.length as u32,
         ]
     }
+}
+
+/// How a chunk's entries are cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Chunk {
+    /// Entries of a column, at most.
+    pub(super) items: usize,
+    /// Entries that a thread adds up.
+    pub(super) length: usize,
+    pub(super) segments: usize,
 }
 
 impl fmt::Display for Shape {

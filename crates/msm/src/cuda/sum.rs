@@ -6,12 +6,12 @@ use core::ops::Range;
 use fieldspar_device::cuda::{Arg, Buffer, Pinned, Pod, Stream};
 use fieldspar_device::{Error, MemoryPlan};
 
-use super::engine::CudaEngine;
+use super::engine::{CudaEngine, Tuning};
 use super::finish::finish;
 use super::form::Form;
 use super::kernels::CurveKernels;
 use super::measure;
-use super::plan::{self, ADD_THREADS, Columns, Shape};
+use super::plan::{self, ADD_THREADS, Chunk, Columns, OVERLAP, Shape};
 use super::pod;
 use super::resident::{Resident, convert};
 use super::sort::{self, Sorter};
@@ -21,8 +21,6 @@ use crate::{
     digits::{Lengths, Wide, minus},
 };
 
-/// From so many scalars on the first chunk is small, so that the others come while it is worked on.
-const OVERLAP: usize = 1 << 21;
 /// No chunk is made smaller than this for want of memory.
 const SMALLEST: usize = 1 << 12;
 
@@ -191,6 +189,9 @@ struct Job<'a, C: Curve<N>, const N: usize> {
     columns: Columns,
     shape: Shape,
     chunks: Vec<Range<usize>>,
+    /// Threads of the accumulation that run at once.
+    threads: usize,
+    tuning: Tuning,
 }
 
 /// A sum under way.
@@ -209,6 +210,8 @@ struct Run<'a, C: Curve<N>, const N: usize> {
     table: Option<Buffer<u64>>,
     sorter: Sorter,
     adds: Work,
+    /// How the last chunk was cut.
+    last: Chunk,
     /// The first scalar that is not below the order, and the first point without an image.
     bad: [Buffer<u32>; 2],
 }
@@ -269,6 +272,8 @@ impl CudaEngine {
             columns,
             shape,
             chunks,
+            threads: self.threads(&kernels.accumulate)?,
+            tuning: self.tuning(),
         };
         let mut run = Run::new(self, kernels, job)?;
         let sum = run.all();
@@ -369,6 +374,7 @@ impl<'a, C: Curve<N>, const N: usize> Run<'a, C, N> {
             table,
             sorter,
             adds,
+            last: Chunk::default(),
             bad,
         })
     }
@@ -435,8 +441,9 @@ impl<'a, C: Curve<N>, const N: usize> Run<'a, C, N> {
         let (bases, have, first) = self.bases(i)?;
         let job = &self.job;
         let range = job.chunks[i].clone();
-        let items = range.len() * job.columns.multiples() as usize;
         let shape = &job.shape;
+        let cut = shape.chunk(&job.columns, range.len(), job.threads, &job.tuning);
+        self.last = cut;
         let scalars = sort::Scalars {
             address: self.scalars[i % 2].address(),
             bytes: job.source.bytes(),
@@ -454,7 +461,7 @@ impl<'a, C: Curve<N>, const N: usize> Run<'a, C, N> {
         )?;
         work.clear(&mut self.adds.longest, 0..1)?;
         let adds = &self.adds;
-        let words = shape.words(items);
+        let words = shape.words(&cut);
         let entries = Arg::Ptr(entries);
         let totals = Arg::Ptr(self.sorter.totals.as_ptr());
         let ranges = Arg::Ptr(self.sorter.ranges.as_ptr());
@@ -466,7 +473,7 @@ impl<'a, C: Curve<N>, const N: usize> Run<'a, C, N> {
         let words = Arg::Words(&words);
         let block = (ADD_THREADS as u32, 1, 1);
         let sets = shape.columns as u32;
-        let segments = items.div_ceil(shape.length);
+        let segments = cut.segments;
         let grid = (segments.div_ceil(ADD_THREADS) as u32, sets, 1);
         let base = Arg::Ptr(bases);
         let args = [
@@ -500,8 +507,7 @@ impl<'a, C: Curve<N>, const N: usize> Run<'a, C, N> {
         let out = work.alloc::<u64>(shape.sums() * sum)?;
         let merged = adds.merged.as_ref();
         let sums = merged.unwrap_or(&adds.sums).as_ptr();
-        let last = job.chunks.last().map_or(0, ExactSizeIterator::len);
-        let words = shape.words(last * job.columns.multiples() as usize);
+        let words = shape.words(&self.last);
         let block = (ADD_THREADS as u32, 1, 1);
         let sets = shape.columns as u32;
         let (plain, weighted) = (Arg::Ptr(plain.as_ptr()), Arg::Ptr(weighted.as_ptr()));

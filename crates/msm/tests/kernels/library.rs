@@ -11,7 +11,7 @@ use std::{
 
 use libloading::{Library, Symbol};
 
-/// As declared in exports.cpp.
+/// As declared in exports.cpp and sums.cpp.
 #[repr(C)]
 struct Raw {
     name: *const c_char,
@@ -28,7 +28,7 @@ struct Operation {
     run: unsafe extern "C" fn(*const u32, *mut u32),
 }
 
-/// Every function that exports.cpp names.
+/// Every function that the file names.
 pub(crate) struct DeviceCode {
     operations: BTreeMap<String, Operation>,
     // The functions lie in it.
@@ -36,12 +36,12 @@ pub(crate) struct DeviceCode {
 }
 
 impl DeviceCode {
-    /// Compiles and loads, with `CXX` or `c++`. Undefined behaviour ends the test: a shift by 32 is one
+    /// Compiles a file of this folder for a curve, and loads it, with `CXX` or `c++`. Undefined behaviour ends the test: a shift by 32 is one
     /// thing on the host and another on the device.
-    pub(crate) fn new(curve: &str) -> Self {
+    pub(crate) fn new(file: &str, curve: &str) -> Self {
         let crate_root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("kernels.so");
+        let library = folder.path().join("kernels.so");
         let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
         let output = Command::new(&compiler)
             .args(["-std=c++17", "-O1", "-shared", "-fPIC"])
@@ -52,8 +52,8 @@ impl DeviceCode {
             .arg("-I")
             .arg(crate_root.join("src/cuda/kernels"))
             .arg("-o")
-            .arg(&file)
-            .arg(crate_root.join("tests/kernels/exports.cpp"))
+            .arg(&library)
+            .arg(crate_root.join("tests/kernels").join(file))
             .output()
             .unwrap_or_else(|e| {
                 panic!("a C++ compiler has to be here: {}: {e}", compiler.display())
@@ -61,9 +61,9 @@ impl DeviceCode {
         let talk = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{talk}");
         // SAFETY: the library was made above from this repository's sources; it has no initialisers.
-        let library = unsafe { Library::new(&file) }.unwrap();
+        let library = unsafe { Library::new(&library) }.unwrap();
         let mut count = 0;
-        // SAFETY: declared so in exports.cpp.
+        // SAFETY: declared so in both files.
         let table: Symbol<'_, unsafe extern "C" fn(*mut usize) -> *const Raw> =
             unsafe { library.get("operations") }.unwrap();
         // SAFETY: it gives a static table and writes its length.
@@ -87,11 +87,6 @@ impl DeviceCode {
             operations,
             _library: library,
         }
-    }
-
-    /// The names there are.
-    pub(crate) fn names(&self) -> Vec<&str> {
-        self.operations.keys().map(String::as_str).collect()
     }
 
     /// `name` of one item.

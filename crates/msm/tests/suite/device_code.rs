@@ -24,7 +24,7 @@ type Limbs<const N: usize> = [u64; N];
 impl<C: Both<N>, const N: usize> Device<C, N> {
     fn new(name: &str, lazy: u64) -> Self {
         Self {
-            code: DeviceCode::new(name),
+            code: DeviceCode::new("exports.cpp", name),
             curve: std::marker::PhantomData,
             lazy,
         }

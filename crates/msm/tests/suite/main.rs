@@ -5,6 +5,8 @@
 mod arkworks;
 #[cfg(unix)]
 mod device_code;
+#[cfg(unix)]
+mod device_sums;
 mod failures;
 mod files;
 #[cfg(unix)]

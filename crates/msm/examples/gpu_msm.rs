@@ -190,9 +190,15 @@ fn curve<C: Curve<N>, const N: usize>(
     );
     if checks {
         let said = check::<C, N, Trusted>(engine, &points);
-        println!("{}", said.unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}")));
+        println!(
+            "{}",
+            said.unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}"))
+        );
         let said = check::<C, N, OnCurve>(engine, &points);
-        println!("{}", said.unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}")));
+        println!(
+            "{}",
+            said.unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}"))
+        );
     }
     for row in own {
         match bench(engine, cuda, &points, row) {

@@ -24,8 +24,9 @@
 //!   the module `ark`, with the feature of that name.
 //! - Scalars: [`Scalars`], plain values (not Montgomery form) below the group's order, or narrow numbers.
 //!   The cost follows the bits that are there, narrow type or not.
-//! - An [`Engine`]: `cpu`, or by name `cpu:portable`, `cpu:adx`, `cpu:avx512`. Threads are those of
-//!   rayon's current pool.
+//! - An [`Engine`]: `cpu`, or by name `cpu:portable`, `cpu:adx`, `cpu:avx512`, whose threads are those of
+//!   rayon's current pool; or an NVIDIA GPU, `cuda` or `cuda:1`. [`Bases::prepare`] leaves the points on a
+//!   GPU, with multiples that make sums shorter; [`msm_pinned`] takes scalars from page-locked memory.
 //!
 //! A wrong length, a scalar that is the order or more, a point that fails its check: an [`Error`] with
 //! the index. The result is affine, so it is the same on every engine and number of threads.
@@ -47,6 +48,9 @@
 //! | `cpu:portable` | nothing | 64-bit limbs in plain Rust |
 //! | `cpu:adx` | x86-64 with BMI2 and ADX | MULX, ADCX and ADOX in assembly |
 //! | `cpu:avx512` | x86-64 with AVX-512 IFMA and ADX | eight at a time on 52-bit limbs |
+//!
+//! On a GPU ([`cuda`]) the digits of a window are sorted the same way, and the sorted list is cut into pieces of
+//! one length, one for each thread. Below 24 points the processor does it there too.
 //!
 //! [`reference`](mod@reference) is the definition of correct. [`delayed`] is a scheduler for devices
 //! that stream, [`curve::edwards`] the form of BLS12-377 for them.

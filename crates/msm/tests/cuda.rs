@@ -137,7 +137,13 @@ fn edges<C: Curve<N>, const N: usize>() {
     let want = msm(&cpu, &bases, &scalars).unwrap();
     assert_eq!(msm(&gpu, &bases, &scalars).unwrap(), want);
     let half: Vec<_> = (0..5000)
-        .map(|i| if i % 2 == 0 { points[i] } else { points[i].neg() })
+        .map(|i| {
+            if i % 2 == 0 {
+                points[i]
+            } else {
+                points[i].neg()
+            }
+        })
         .collect();
     let bases = Bases::<C, N, Trusted>::new(half).unwrap();
     assert!(msm(&gpu, &bases, &scalars).unwrap().is_infinity());
@@ -195,8 +201,7 @@ fn narrow<C: Curve<N>, const N: usize>() {
     let points = inputs::points::<C, N>(5, n);
     let mut stream = inputs::Stream::new(9, 9);
     let wide: Vec<u64> = (0..n).map(|_| stream.next_u64()).collect();
-    let (u32s, u16s): (Vec<u32>, Vec<u16>) =
-        wide.iter().map(|&v| (v as u32, v as u16)).unzip();
+    let (u32s, u16s): (Vec<u32>, Vec<u16>) = wide.iter().map(|&v| (v as u32, v as u16)).unzip();
     let (u8s, bools): (Vec<u8>, Vec<bool>) = wide.iter().map(|&v| (v as u8, v & 1 == 1)).unzip();
     let vectors: [Scalars<'_>; 5] = [
         (&wide).into(),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
+use fieldspar_msm::cuda::Budget;
 use fieldspar_msm::curve::{Affine, Curve};
 use fieldspar_msm::files::{Encoding, encode};
 use fieldspar_msm::{Bases, Engine, Plan, Trusted, inputs, msm, plan};
@@ -63,6 +64,9 @@ pub(crate) struct MsmBenchArgs {
     /// Same seed, same inputs
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// On a GPU: the points are there before, with multiples that take up to so many MiB (0: none)
+    #[arg(long, value_name = "MIB")]
+    prepare: Option<u64>,
 }
 
 /// Several logarithms.
@@ -122,16 +126,22 @@ pub(crate) fn run(args: &MsmBenchArgs, context: &Context) -> Result<Outcome, Fai
 
 fn line(row: &Value) -> String {
     let mut line = format!(
-        "{} 2^{} {}: {:.3} ms (window {} bits x {}, {:.0} additions, expected {:.1} ms)",
+        "{} 2^{} {}: {:.3} ms ",
         row["curve"].as_str().unwrap_or_default(),
         row["log_n"],
         row["skew"].as_str().unwrap_or_default(),
         row["ms"].as_f64().unwrap_or_default(),
-        row["window"]["bits"],
-        row["window"]["count"],
-        row["window"]["additions"].as_f64().unwrap_or_default(),
-        row["window"]["expected_ms"].as_f64().unwrap_or_default(),
     );
+    match row["plan"].as_str() {
+        Some(plan) => line.push_str(&format!("({plan})")),
+        None => line.push_str(&format!(
+            "(window {} bits x {}, {:.0} additions, expected {:.1} ms)",
+            row["window"]["bits"],
+            row["window"]["count"],
+            row["window"]["additions"].as_f64().unwrap_or_default(),
+            row["window"]["expected_ms"].as_f64().unwrap_or_default(),
+        )),
+    }
     for (name, rival) in row["rivals"].as_object().into_iter().flatten() {
         line.push_str(&format!(
             ", {name} {:.3} ms = {:.2} x",
@@ -159,7 +169,11 @@ fn row<C: Curve<N>, const N: usize>(
     let scalars = skew.scalars(args.seed, count, &C::ORDER);
     let want = inputs::expected::<C, N>(args.seed, &scalars);
     let mut rivals = rivals(args, context, place, &points, &scalars)?;
-    let bases = Bases::<C, N, Trusted>::new(points)?;
+    let bases = match args.prepare {
+        None => Bases::<C, N, Trusted>::new(points)?,
+        Some(0) => Bases::prepare(engine, points, Budget::Points)?,
+        Some(mib) => Bases::prepare(engine, points, Budget::Bytes(mib.saturating_mul(1 << 20)))?,
+    };
     let plan = plan::<C, N>(engine, &scalars)?;
     // Small ones are too short for the clock alone.
     let times = (1u32 << 10 >> place.log_n.min(10)).max(1);
@@ -194,7 +208,15 @@ fn row<C: Curve<N>, const N: usize>(
         }
     }
     Ok(finish(
-        place, context, engine, &plan, &ours, &rivals, &theirs, equal,
+        place,
+        context,
+        engine,
+        &plan,
+        &ours,
+        &rivals,
+        &theirs,
+        equal,
+        bases.on_device(),
     ))
 }
 
@@ -208,6 +230,7 @@ fn finish(
     rivals: &[Rival],
     theirs: &[Vec<f64>],
     equal: bool,
+    on_device: Option<(u64, u32)>,
 ) -> Value {
     let ms = median(ours.iter().copied());
     let mut best: Map<String, Value> = Map::new();
@@ -229,26 +252,32 @@ fn finish(
             );
         }
     }
+    // The counts of `plan` are the processor's.
+    let cuda = engine.cuda();
+    let rate = cuda.is_none().then(|| plan.multiplications() / (ms / 1e3));
+    let window = json!({
+        "bits": plan.width,
+        "count": plan.windows,
+        "additions": plan.accumulate + plan.reduce,
+        "cost": plan.cost,
+        "expected_ms": plan.expected_ms,
+    });
     json!({
         "curve": place.curve.name(),
         "log_n": place.log_n,
         "skew": inputs::Distribution::from(place.skew).name(),
         "device": engine.spec(),
         "threads": context.threads(),
-        "prepared": false,
+        "prepared": on_device.is_some(),
+        "multiples": on_device.map_or(0, |(_, multiples)| multiples),
         "ms": ms,
         "runs_ms": ours,
-        "muls_per_s": plan.multiplications() / (ms / 1e3),
+        "muls_per_s": rate,
         // Points and scalars of the bench are in it.
         "peak_memory_bytes": peak(),
         "equal": equal,
-        "window": {
-            "bits": plan.width,
-            "count": plan.windows,
-            "additions": plan.accumulate + plan.reduce,
-            "cost": plan.cost,
-            "expected_ms": plan.expected_ms,
-        },
+        "plan": cuda.map(fieldspar_msm::cuda::CudaEngine::last_plan),
+        "window": if cuda.is_none() { window } else { Value::Null },
         "rivals": best,
     })
 }

@@ -85,10 +85,6 @@ pub(super) fn finish<C: Curve<N>, const N: usize>(
     });
     let terms = Terms::new(columns, shape, points.collect::<Option<Vec<_>>>()?);
     let a = Best::new();
-    let sum = terms.horner(
-        Xyzz::<C, N>::INFINITY,
-        |p| p.double(a),
-        |p, q| p.add(a, q),
-    );
+    let sum = terms.horner(Xyzz::<C, N>::INFINITY, |p| p.double(a), |p, q| p.add(a, q));
     Some(sum.to_affine(a))
 }

@@ -231,10 +231,7 @@ impl Shape {
             ("counts", 4 * (self.counts() + self.chunks()) as u64),
             ("ranges", 8 * buckets),
             ("buckets", sum * buckets),
-            (
-                "parts of buckets",
-                2 * sum * columns * self.segments as u64,
-            ),
+            ("parts of buckets", 2 * sum * columns * self.segments as u64),
             ("groups", 2 * sum * columns * self.groups as u64),
             ("sums", sum * self.sums() as u64),
             ("merged buckets", if merged { sum * buckets } else { 0 }),
@@ -269,7 +266,14 @@ pub(super) struct Chunk {
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { segments, length, groups, group, parts, .. } = self;
+        let Self {
+            segments,
+            length,
+            groups,
+            group,
+            parts,
+            ..
+        } = self;
         write!(
             f,
             "{segments} segments of {length}, {groups} groups of {group} in {parts} parts"

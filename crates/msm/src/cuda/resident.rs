@@ -133,8 +133,7 @@ impl CudaEngine {
                 let fits = table.saturating_add(work).saturating_add(scalars) < free / 32 * 31;
                 let few = (count as u64).saturating_mul(multiples) < 1 << 31;
                 if multiples > 1 && table <= bytes && fits && few {
-                    let cheaper =
-                        |b: &Columns| candidate.cost(form, count) < b.cost(form, count);
+                    let cheaper = |b: &Columns| candidate.cost(form, count) < b.cost(form, count);
                     if best.as_ref().is_none_or(cheaper) {
                         best = Some(candidate);
                     }

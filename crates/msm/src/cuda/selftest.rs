@@ -20,9 +20,7 @@ const POINTS: usize = 70;
 
 pub(super) fn run(engine: &CudaEngine, kernels: &CurveKernels, form: Form) -> Result<(), Error> {
     match form {
-        Form::Edwards377 | Form::Weierstrass377 => {
-            compare::<Bls12_377, 6>(engine, kernels, form)
-        }
+        Form::Edwards377 | Form::Weierstrass377 => compare::<Bls12_377, 6>(engine, kernels, form),
         Form::Weierstrass381 => compare::<Bls12_381, 6>(engine, kernels, form),
         Form::Weierstrass254 => compare::<Bn254, 4>(engine, kernels, form),
     }
@@ -48,7 +46,10 @@ fn compare<C: Curve<N>, const N: usize>(
         let source = Source::Host(Scalars::Wide(&scalars));
         let got = engine.sum_form(&Points::Host(&points), true, source, form, kernels)?;
         if got != Some(Ok(want)) {
-            return Err(Error::Mismatch { op: "msm", index: i });
+            return Err(Error::Mismatch {
+                op: "msm",
+                index: i,
+            });
         }
     }
     Ok(())

@@ -129,7 +129,7 @@ impl WgpuEngine {
         binding_bytes: u64,
     ) -> Result<Self, DeviceError> {
         let rounds = [
-            &BABYBEAR_POSEIDON2_RC_16_EXTERNAL_INITIAL.as_flattened()[..],
+            BABYBEAR_POSEIDON2_RC_16_EXTERNAL_INITIAL.as_flattened(),
             &BABYBEAR_POSEIDON2_RC_16_INTERNAL[..],
             BABYBEAR_POSEIDON2_RC_16_EXTERNAL_FINAL.as_flattened(),
         ];

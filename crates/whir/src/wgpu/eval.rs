@@ -211,6 +211,9 @@ pub(super) fn partial_evaluations<EF: Extension>(
     })
 }
 
+/// Place in the list, start in the polynomial.
+type Column = (usize, u32);
+
 /// What is read of some columns.
 type Part = (ReadId, Vec<usize>);
 
@@ -245,8 +248,8 @@ fn sums<'a, EF: Extension>(
     kernels: &Kernels,
     folded: Folded<'_>,
     family: &Family<'_, EF>,
-    columns: &'a [(usize, u32)],
-) -> Result<(Part, &'a [(usize, u32)]), Error> {
+    columns: &'a [Column],
+) -> Result<(Part, &'a [Column]), Error> {
     // where lo is what neighbours differ in, a tile holds all of it
     let (lo_bits, parts, y_bits) = match folded.order {
         VariableOrder::Suffix => (folded.fold, 1, family.log_step + folded.fold),

@@ -2,12 +2,12 @@
 //! stopped goes on where it was; each part leaves its result in `bench/record/<machine>/`.
 #![forbid(unsafe_code)]
 
-use std::{path::PathBuf, time::Instant};
+use std::{path::PathBuf, process::Command, time::Instant};
 
 use serde_json::{Value, json};
 
 use crate::{
-    Result,
+    Result, adapters,
     context::{Context, PROFILE, output, shown, tee},
     facts::Facts,
     fuzz, record,
@@ -27,12 +27,17 @@ enum How {
     /// Every test whose name holds `soak_<part>`, in any member, with `FIELDSPAR_SOAK_<PART>` set to
     /// the count; a hyphen of the name is an underscore there. The same tests run in `cargo xtask test` with the small counts that they fall back to.
     Tests,
+    /// The soak `wgpu-params`, where the software adapters that Debian has must all be here.
+    Adapters,
+    /// The tests of wgpu in whir, with the count for the soak `wgpu-params`; the layers print what they
+    /// find.
+    Validated,
     /// A fuzz target.
     Fuzz(&'static str),
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 16] = [
+const PARTS: [Part; 18] = [
     Part {
         name: "params",
         what: "random parameter sets: same bytes as p3-whir, each verifier takes the other's proof",
@@ -116,6 +121,18 @@ const PARTS: [Part; 16] = [
         what: "each operation of a proof fails once, up to so many of a kind: an error, and nothing left",
         count: 100_000,
         how: How::Tests,
+    },
+    Part {
+        name: "wgpu-adapters",
+        what: "random parameter sets on llvmpipe through Vulkan and OpenGL and on SwiftShader: same bytes as p3-whir",
+        count: 100,
+        how: How::Adapters,
+    },
+    Part {
+        name: "wgpu-validation",
+        what: "the tests of wgpu under Vulkan's validation layers: no message; parameter sets",
+        count: 6,
+        how: How::Validated,
     },
     Part {
         name: "fuzz-decode",
@@ -246,14 +263,20 @@ fn run_part(context: &Context, facts: &Facts, part: &Part, count: Option<u64>) -
                 .args(["--", "--include-ignored"]);
             command
         }
+        How::Adapters | How::Validated => wgpu(context, facts, part, count)?,
         How::Fuzz(target) => fuzz::fuzz(context, target, count)?,
     };
     let (good, printed) = tee(&mut command)?;
     let (ran, lost) = test_counts(&printed);
+    let messages = adapters::messages(&printed);
     let reason = match part.how {
         _ if !good => Some("the command failed"),
+        How::Validated if !adapters::was_validated(&printed) => Some("the layers were not there"),
+        How::Validated if messages > 0 => Some("the validation layers have messages"),
         // A renamed test must not pass for a soak.
-        How::Tests if ran == 0 => Some("no test of that name exists"),
+        How::Tests | How::Adapters | How::Validated if ran == 0 => {
+            Some("no test of that name exists")
+        }
         _ => None,
     };
     Ok(json!({
@@ -267,6 +290,7 @@ fn run_part(context: &Context, facts: &Facts, part: &Part, count: Option<u64>) -
         "reason": reason,
         "tests_passed": ran,
         "tests_failed": lost,
+        "validation_messages": matches!(part.how, How::Validated).then_some(messages),
         "started": started,
         "stopped": record::now(),
         "seconds": clock.elapsed().as_secs(),
@@ -280,6 +304,29 @@ fn run_part(context: &Context, facts: &Facts, part: &Part, count: Option<u64>) -
             "variants": facts.variants,
         },
     }))
+}
+
+/// The tests of wgpu with every software adapter, or under the validation layers.
+fn wgpu(context: &Context, facts: &Facts, part: &Part, count: u64) -> Result<Command> {
+    adapters::install_all(context)?;
+    let mut command = context.cargo();
+    command
+        .env("FIELDSPAR_SOAK_WGPU_PARAMS", count.to_string())
+        .args(["test", "--workspace", "--locked", "--profile", PROFILE])
+        .args(["--test", "wgpu"]);
+    let mut expect = facts.expect();
+    if matches!(part.how, How::Validated) {
+        adapters::validate(context, &mut command)?;
+        expect.push_str(",wgpu:vulkan");
+    } else {
+        adapters::add_swiftshader(&mut command);
+        expect.push_str(",wgpu:vulkan:llvmpipe,wgpu:gl,wgpu:swiftshader");
+        command.arg("soak_wgpu_params");
+    }
+    command
+        .env("FIELDSPAR_EXPECT", expect)
+        .args(["--", "--include-ignored"]);
+    Ok(command)
 }
 
 /// The commit that was tested, with `+` if files differ from it.

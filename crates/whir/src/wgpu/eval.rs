@@ -8,7 +8,7 @@ use fieldspar_device::wgpu::{Batch, Buffer, ReadId, Reads, Wgpu};
 use p3_sumcheck::strategy::VariableOrder;
 
 use super::kernels::Kernels;
-use super::sumcheck::{FILL, Tables};
+use super::sumcheck::{FILL, Tables, input};
 use super::texts::Module;
 use super::words::{base, extension, extension_words};
 use crate::engine::{HiKind, HiWeight};
@@ -148,13 +148,15 @@ impl Folded<'_> {
     }
 }
 
+/// The place of a weight in the list, and where its part of the polynomial begins.
+type Column = (usize, u32);
+
 /// Weights that differ in where they lie only.
 struct Family<'a, EF> {
     point: &'a [EF],
     shift: bool,
     log_step: usize,
-    /// Place in the list, start in the polynomial.
-    columns: Vec<(usize, u32)>,
+    columns: Vec<Column>,
 }
 
 /// Partial evaluations of a polynomial for several weights; see
@@ -223,11 +225,11 @@ fn pick(
     batch: &mut Batch<'_>,
     (kernels, degree): (&Kernels, usize),
     folded: Folded<'_>,
-    columns: &[(usize, u32)],
+    columns: &[Column],
 ) -> Result<Part, Error> {
     let count = columns.len() << folded.fold;
     let starts: Vec<u32> = columns.iter().map(|(_, start)| *start).collect();
-    let starts = gpu.upload(OP, &starts)?;
+    let starts = input(gpu, OP, &starts)?;
     let out = gpu.scratch(OP, 4 * count as u64)?;
     // there is no point, and no kernel without one
     let none = gpu.scratch(OP, 0)?;
@@ -264,8 +266,8 @@ fn sums<'a, EF: Extension>(
     let per_part = split.tiles * split.splits;
     let groups = per_part * parts * columns.len();
     let starts: Vec<u32> = columns.iter().map(|(_, start)| *start).collect();
-    let starts = gpu.upload(OP, &starts)?;
-    let point = gpu.upload(OP, &point_words(family.point, EF::ONE))?;
+    let starts = input(gpu, OP, &starts)?;
+    let point = input(gpu, OP, &point_words(family.point, EF::ONE))?;
     let partial = gpu.scratch(OP, (4 * EF::D * groups * width) as u64)?;
     let [outer_bits, inner_bits, per_group] = split.params();
     batch.dispatch(
@@ -327,7 +329,7 @@ pub(super) fn evaluate<EF: Extension>(
 ) -> Result<AskedValue<EF>, Error> {
     let split = Split::new(point.len(), 1, 1);
     let groups = split.tiles * split.splits;
-    let point = gpu.upload(OP, &point_words(point, EF::ONE))?;
+    let point = input(gpu, OP, &point_words(point, EF::ONE))?;
     let bytes = (4 * EF::D * groups) as u64;
     let sums = gpu.scratch(OP, bytes)?;
     let [outer_bits, inner_bits, per_group] = split.params();

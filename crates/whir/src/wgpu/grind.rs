@@ -10,6 +10,7 @@ use fieldspar_device::wgpu::{Buffer, Wgpu};
 use p3_field::PrimeField32;
 
 use super::kernels::Kernels;
+use super::sumcheck::input;
 use super::texts::Module;
 use super::words::words;
 use crate::engine::GrindTask;
@@ -51,8 +52,8 @@ impl Grinder {
         }
         let mask = (1_u32 << task.bits) - 1;
         let kernel = kernels.get(gpu, Module::Grind, "grind")?;
-        let start = gpu.upload(OP, words(&task.state))?;
-        let best = gpu.upload(OP, &[u32::MAX])?;
+        let start = input(gpu, OP, words(&task.state))?;
+        let best = input(gpu, OP, &[u32::MAX])?;
         // e^-4 of the searches go on after that
         let wanted = 4_u64 << task.bits;
         let mut first = 0;

@@ -95,7 +95,7 @@ impl Tables {
         let bits = n - fold;
         let f = gpu.scratch(OP, Self::bytes::<EF>(bits))?;
         let w = gpu.buffer(OP, Self::bytes::<EF>(bits))?;
-        let factors_at = gpu.upload(OP, &extension_words(factors))?;
+        let factors_at = input(gpu, OP, &extension_words(factors))?;
         let len = 1_u32 << bits;
         let (hi_step, lo_step) = match order {
             VariableOrder::Suffix => (1 << fold, 1),
@@ -223,6 +223,13 @@ fn with<EF: Extension>(places: &[u32; 7], r: EF) -> [u32; 12] {
     params[..7].copy_from_slice(places);
     params[7..].copy_from_slice(&argument(r));
     params
+}
+
+/// Small input of a kernel, in memory that was used before.
+pub(super) fn input(gpu: &Wgpu, op: &'static str, words: &[u32]) -> Result<Buffer, Error> {
+    let buffer = gpu.scratch(op, size_of_val(words) as u64)?;
+    buffer.write(op, 0, words)?;
+    Ok(buffer)
 }
 
 fn asked<EF>(batch: &mut Batch<'_>, partial: &Buffer) -> Result<AskedMessage<EF>, Error> {

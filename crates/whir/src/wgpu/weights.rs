@@ -8,7 +8,7 @@ use fieldspar_device::wgpu::{Batch, Wgpu};
 
 use super::eval::{Span, Split, point_words};
 use super::kernels::Kernels;
-use super::sumcheck::{FILL, Tables};
+use super::sumcheck::{FILL, Tables, input};
 use super::texts::Module;
 use super::words::{extension_words, word};
 use crate::engine::{HiKind, HiWeight};
@@ -76,7 +76,7 @@ pub(super) fn begin<EF: Extension>(
         list.extend(extension_words(&[*c]));
         list.push(*x as u32);
     }
-    let list = gpu.upload(OP, &list)?;
+    let list = input(gpu, OP, &list)?;
     // there are no spans, and no kernel without them
     let none = gpu.scratch(OP, 0)?;
     batch.dispatch(
@@ -136,8 +136,8 @@ fn add_spans<EF: Extension>(
         let split = Split::new(bits, 1, places.len());
         let [outer_bits, inner_bits, per_group] = split.params();
         let per_span = split.tiles * split.splits;
-        let points = gpu.upload(OP, &points)?;
-        let spans_at = gpu.upload(OP, &places)?;
+        let points = input(gpu, OP, &points)?;
+        let spans_at = input(gpu, OP, places.as_flattened())?;
         batch.dispatch(
             &kernels.get(gpu, Module::Weights(EF::D), "weights_eq")?,
             &[points.all(), spans_at.all(), tables.w.all()],
@@ -175,7 +175,7 @@ pub(super) fn add_select<EF: Extension>(
             words.push(word(*z));
         }
         let count = terms.len() as u32;
-        let terms_at = gpu.upload(OP, &words)?;
+        let terms_at = input(gpu, OP, &words)?;
         let powers = gpu.scratch(OP, (4 * terms.len() * (BLOCK + 1)) as u64)?;
         batch.dispatch(
             &kernels.get(gpu, Module::Select(EF::D), "select_powers")?,

@@ -37,23 +37,20 @@ fn select_powers(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation
 @group(0) @binding(2) var<storage, read> powers: array<u32>;
 @group(0) @binding(3) var<storage, read_write> w: array<u32>;
 
-// c_j z_j^(start of a run), ROWS of them for each term.
-var<workgroup> factors: array<u32, TERMS * ROWS * D>;
+// c_j z_j^(start of a run), ROWS of them for each term: four coefficients at once, then the fifth ones.
+var<workgroup> factors: array<vec4<u32>, TERMS * ROWS>;
+var<workgroup> fifths: array<u32, (D - 4u) * (TERMS * ROWS - 1u) + 1u>;
 
 fn factor(i: u32) -> Ext {
-    let at = i * D;
+    let v = factors[i];
     var fifth = 0u;
-    if (D > 4u) { fifth = factors[at + 4u]; }
-    return ext_make(factors[at], factors[at + 1u], factors[at + 2u], factors[at + 3u], fifth);
+    if (D > 4u) { fifth = fifths[i]; }
+    return ext_make(v.x, v.y, v.z, v.w, fifth);
 }
 
 fn put_factor(i: u32, x: Ext) {
-    let at = i * D;
-    factors[at] = x.c[0];
-    factors[at + 1u] = x.c[1];
-    factors[at + 2u] = x.c[2];
-    factors[at + 3u] = x.c[3];
-    if (D > 4u) { factors[at + 4u] = ext_fifth(x); }
+    factors[i] = vec4<u32>(x.c[0], x.c[1], x.c[2], x.c[3]);
+    if (D > 4u) { fifths[i] = ext_fifth(x); }
 }
 
 fn scale(j: u32) -> Ext {

@@ -20,22 +20,20 @@ fn store_w(at: u32, stride: u32, x: Ext) {
     if (D > 4u) { w[at + 4u * stride] = ext_fifth(x); }
 }
 
-var<workgroup> outer: array<u32, TERMS * OUTER * D>;
+// Four coefficients at once, then the fifth ones.
+var<workgroup> outer: array<vec4<u32>, TERMS * OUTER>;
+var<workgroup> fifths: array<u32, (D - 4u) * (TERMS * OUTER - 1u) + 1u>;
 
 fn put_outer(i: u32, x: Ext) {
-    let at = i * D;
-    outer[at] = x.c[0];
-    outer[at + 1u] = x.c[1];
-    outer[at + 2u] = x.c[2];
-    outer[at + 3u] = x.c[3];
-    if (D > 4u) { outer[at + 4u] = ext_fifth(x); }
+    outer[i] = vec4<u32>(x.c[0], x.c[1], x.c[2], x.c[3]);
+    if (D > 4u) { fifths[i] = ext_fifth(x); }
 }
 
 fn outer_at(i: u32) -> Ext {
-    let at = i * D;
+    let v = outer[i];
     var fifth = 0u;
-    if (D > 4u) { fifth = outer[at + 4u]; }
-    return ext_make(outer[at], outer[at + 1u], outer[at + 2u], outer[at + 3u], fifth);
+    if (D > 4u) { fifth = fifths[i]; }
+    return ext_make(v.x, v.y, v.z, v.w, fifth);
 }
 
 // Of each span: where it begins; the first of its points; how many, from 1 to TERMS.

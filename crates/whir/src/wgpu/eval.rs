@@ -213,9 +213,6 @@ pub(super) fn partial_evaluations<EF: Extension>(
     })
 }
 
-/// Place in the list, start in the polynomial.
-type Column = (usize, u32);
-
 /// What is read of some columns.
 type Part = (ReadId, Vec<usize>);
 

@@ -46,7 +46,7 @@ pub(super) fn log_entries(
     log_width: usize,
     limit: u64,
 ) -> Option<usize> {
-    let entry = (4 * (degree as u64)) << log_height;
+    let entry = (4 * degree as u64) << log_height;
     let fits = (0..=log_width)
         .rev()
         .find(|&log| entry.checked_shl(log as u32).is_some_and(|b| b <= limit))?;
@@ -127,7 +127,7 @@ pub(super) fn encode(
         )
     })?;
     let per_piece = degree << log_entries;
-    let bytes = (4 * (per_piece as u64)) << log_height;
+    let bytes = (4 * per_piece as u64) << log_height;
     let radices = radices(log_height);
     let tables = core.roots.tables(gpu, log_height)?;
     // shared by the pieces, which are made one after another

@@ -130,7 +130,7 @@ impl WgpuEngine {
     ) -> Result<Self, DeviceError> {
         let rounds = [
             BABYBEAR_POSEIDON2_RC_16_EXTERNAL_INITIAL.as_flattened(),
-            &BABYBEAR_POSEIDON2_RC_16_INTERNAL[..],
+            &BABYBEAR_POSEIDON2_RC_16_INTERNAL,
             BABYBEAR_POSEIDON2_RC_16_EXTERNAL_FINAL.as_flattened(),
         ];
         let constants: Vec<[u32; 4]> = rounds

@@ -8,6 +8,8 @@
 //! [`WgpuEngine::waits`] counts them. Memory that an adapter shows a kernel at once may be as little as
 //! 128 MiB: codewords lie in pieces of whole columns, trees in subtrees.
 
+#![forbid(unsafe_code)]
+
 mod encode;
 mod engine;
 mod eval;

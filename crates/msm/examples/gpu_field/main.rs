@@ -96,7 +96,7 @@ impl<C: Curve<N>, const N: usize> Bench<'_, C, N> {
     }
 
     /// Launches until one takes long enough, and prints the best of five.
-    fn time(&self, name: &'static str, row: usize, launch: impl Fn(&Function, u32, u32)) {
+    fn time(&self, name: &'static str, row: usize, of: &str, launch: impl Fn(&Function, u32, u32)) {
         let (function, blocks) = self.function(name);
         let mut times = 16;
         let mut best = f64::INFINITY;
@@ -130,7 +130,7 @@ impl<C: Curve<N>, const N: usize> Bench<'_, C, N> {
             "      -".into()
         };
         println!(
-            "{:<24} {name:<14} {:7.3} G/s  {share} of the multipliers  {:3} registers, {:2} blocks of {}",
+            "{:<24} {name:<13} {of:<12} {:7.3} G/s  {share} of the multipliers  {:3} registers, {:2} blocks of {}",
             self.label,
             rate * 1e-9,
             function.registers().unwrap(),
@@ -204,7 +204,7 @@ impl<C: Curve<N>, const N: usize> Bench<'_, C, N> {
                 (0..37).for_each(|_| step(&mut state));
                 assert_eq!(got, state[0].montgomery(), "{} {name} {i}", self.label);
             }
-            self.time(name, row, |function, blocks, times| {
+            self.time(name, row, "", |function, blocks, times| {
                 let blocks = blocks.min(count as u32 / self.threads);
                 let args = [
                     Arg::Ptr(a.as_ptr()),
@@ -296,17 +296,22 @@ impl<C: Curve<N>, const N: usize> Bench<'_, C, N> {
             if !self.has(name) {
                 continue;
             }
-            self.time(name, row, |function, blocks, times| {
-                let args = [
-                    Arg::Ptr(buffer.as_ptr()),
-                    Arg::U32(mask),
-                    Arg::Ptr(out.as_ptr()),
-                    Arg::U32(times),
-                ];
-                self.stream
-                    .launch(function, (blocks, 1, 1), (self.threads, 1, 1), 0, &args)
-                    .unwrap();
-            });
+            self.time(
+                name,
+                row,
+                &format!("of {}", mask + 1),
+                |function, blocks, times| {
+                    let args = [
+                        Arg::Ptr(buffer.as_ptr()),
+                        Arg::U32(mask),
+                        Arg::Ptr(out.as_ptr()),
+                        Arg::U32(times),
+                    ];
+                    self.stream
+                        .launch(function, (blocks, 1, 1), (self.threads, 1, 1), 0, &args)
+                        .unwrap();
+                },
+            );
         }
     }
 

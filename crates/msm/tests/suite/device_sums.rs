@@ -90,7 +90,7 @@ fn base_words<C: Both<N>, const N: usize>(bases: &[Ark<C, N>]) -> Vec<u32> {
 
 fn sums<C: Form<N>, const N: usize>(code: &DeviceCode) {
     let mut random = rng(41);
-    for round in 0..48_usize {
+    for round in 0..32_usize {
         let bases = bases::<C, N>(&mut random);
         let length = [1, 2, 3, 7, 16, 47, 48, 100][round % 8];
         let size = [1, 2, 4, 8][round / 8 % 4];

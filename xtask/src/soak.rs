@@ -32,7 +32,7 @@ enum How {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 14] = [
+const PARTS: [Part; 15] = [
     Part {
         name: "params",
         what: "random parameter sets: same bytes as p3-whir, each verifier takes the other's proof",
@@ -103,6 +103,12 @@ const PARTS: [Part; 14] = [
         name: "rtl",
         what: "operands of each multiplier and additions of the adder in simulated hardware: what arkworks gives",
         count: 100_000,
+        how: How::Tests,
+    },
+    Part {
+        name: "fpga",
+        what: "MSMs of up to 2^14 points through the RTL of the accelerator, three window sizes: what arkworks gives",
+        count: 14,
         how: How::Tests,
     },
     Part {

@@ -11,6 +11,7 @@ use crate::ceremony::{
     bench as ceremony_bench, demo, inspect, operate, party, replay_ops, serve,
     verify as ceremony_verify,
 };
+use crate::fpga::{area::AreaArgs, explore::ExploreArgs, run::FpgaRunArgs};
 use crate::msm::{bench::MsmBenchArgs, generate::GenArgs, run::RunArgs};
 use crate::rpo::RpoCommand;
 use crate::whir::{
@@ -110,6 +111,9 @@ pub(crate) enum Command {
     /// Add up points times scalars on BLS12-377, BLS12-381 and BN254 G1. Variable-time: for public scalars
     #[command(subcommand)]
     Msm(MsmCommand),
+    /// Simulate the pipelined MSM accelerator: RTL, and a cycle model that equals it
+    #[command(subcommand)]
+    Fpga(FpgaCommand),
     /// Keep the record of threshold-signing ceremonies
     #[command(subcommand)]
     Ceremony(CeremonyCommand),
@@ -152,6 +156,17 @@ pub(crate) enum MsmCommand {
     Run(RunArgs),
     /// Measure, beside arkworks and blst
     Bench(MsmBenchArgs),
+}
+
+#[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "one value per run")]
+pub(crate) enum FpgaCommand {
+    /// Add up points times scalars on the simulated device
+    Run(FpgaRunArgs),
+    /// Say what designs would take, by the cycle model
+    Explore(ExploreArgs),
+    /// Say what the arithmetic would take of an FPGA, by yosys
+    Area(AreaArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -268,6 +283,11 @@ impl Command {
             Self::Man => "man",
             Self::Ceremony(verb) => verb.name(),
             Self::Rpo(verb) => verb.name(),
+            Self::Fpga(verb) => match verb {
+                FpgaCommand::Run(_) => "fpga run",
+                FpgaCommand::Explore(_) => "fpga explore",
+                FpgaCommand::Area(_) => "fpga area",
+            },
             Self::Msm(verb) => match verb {
                 MsmCommand::Gen(_) => "msm gen",
                 MsmCommand::Run(_) => "msm run",

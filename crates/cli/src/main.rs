@@ -8,6 +8,7 @@ mod context;
 mod devices;
 mod engine;
 mod failure;
+mod fpga;
 mod json;
 mod manual;
 mod msm;
@@ -27,7 +28,9 @@ use std::time::Instant;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
-use crate::args::{CeremonyCommand, Cli, Color, Command, GlobalArgs, MsmCommand, WhirCommand};
+use crate::args::{
+    CeremonyCommand, Cli, Color, Command, FpgaCommand, GlobalArgs, MsmCommand, WhirCommand,
+};
 use crate::context::{Context, Outcome, printable};
 use crate::failure::Failure;
 use crate::rpo::RpoCommand;
@@ -129,6 +132,11 @@ fn dispatch(command: &Command, context: &Context) -> Result<Outcome, Failure> {
         Command::Selftest => selftest::run(context),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man => manual::page(),
+        Command::Fpga(verb) => match verb {
+            FpgaCommand::Run(args) => fpga::run::run(args, context),
+            FpgaCommand::Explore(args) => fpga::explore::run(args, context),
+            FpgaCommand::Area(args) => fpga::area::run(args, context),
+        },
         Command::Ceremony(verb) => match verb {
             CeremonyCommand::ReplayOps(args) => ceremony::replay_ops::run(args, context),
             CeremonyCommand::Bench(args) => ceremony::bench::run(args, context),

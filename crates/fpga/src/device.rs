@@ -1,6 +1,8 @@
 //! The device `fpga:sim`: multi-scalar multiplication on the simulated accelerator.
 #![forbid(unsafe_code)]
 
+use std::path::Path;
+
 use fieldspar_msm::{
     Bases, Level, Scalars,
     curve::{
@@ -78,6 +80,30 @@ pub struct Report {
     pub on_host: usize,
 }
 
+/// Writes the waveform of the first group of columns as a VCD file, from a build with
+/// `cargo xtask rtl --trace`. Scalars and points as for [`msm`].
+///
+/// # Errors
+///
+/// As [`msm`]; [`Error::Rtl`] if there is no such build or the file cannot be written.
+pub fn waveform<'a, L: Level>(
+    design: &Design,
+    seed: u32,
+    bases: &Bases<Bls12_377, 6, L>,
+    scalars: impl Into<Scalars<'a>>,
+    path: &Path,
+) -> Result<Counters, Error> {
+    let engine = Engine::Rtl(design.clone(), seed);
+    let (machine, prepared) = prepare(&engine, bases, scalars.into())?;
+    let name = format!("{}-trace", design.name);
+    let mut driver = Driver::open(&name, machine, design.width, seed)?;
+    driver.simulation().trace(path)?;
+    let group = prepared.groups.get(..1).unwrap_or_default();
+    let points = limbs(&prepared.records);
+    let outcome = driver.run(&points, group, &mut Ideal, &Options::default())?;
+    Ok(outcome.counters)
+}
+
 /// `sum of scalars[i] * bases[i]`, and what it took. Scalars and points as `fieldspar_msm::msm` takes
 /// them, on BLS12-377.
 ///
@@ -90,6 +116,51 @@ pub fn msm<'a, L: Level>(
     bases: &Bases<Bls12_377, 6, L>,
     scalars: impl Into<Scalars<'a>>,
 ) -> Result<(Point, Report), Error> {
+    let (machine, prepared) = prepare(engine, bases, scalars.into())?;
+    let Prepared {
+        columns,
+        groups,
+        records,
+        rest,
+        on_host,
+    } = prepared;
+    let (sums, counters) = match engine {
+        Engine::Model(machine) => model(machine, &groups, &records),
+        Engine::Rtl(design, seed) => rtl(design, *seed, &groups, &records)?,
+    };
+    // The host: doublings between the columns.
+    let mut sum = Extended::IDENTITY;
+    for column in sums.iter().take(columns as usize).rev() {
+        for _ in 0..machine.digit_bits {
+            sum = sum.add(&sum);
+        }
+        sum = sum.add(column);
+    }
+    let report = Report {
+        columns,
+        groups: columns.div_ceil(machine.columns),
+        counters,
+        on_host,
+    };
+    Ok((reference::add(&sum.to_weierstrass(), &rest), report))
+}
+
+/// What the device is given.
+struct Prepared {
+    columns: u32,
+    groups: Vec<Group>,
+    records: Vec<Cached>,
+    /// The sum of the host's points.
+    rest: Point,
+    on_host: usize,
+}
+
+/// Checks everything, and does the host's part before the machine starts.
+fn prepare<'e, L: Level>(
+    engine: &'e Engine,
+    bases: &Bases<Bls12_377, 6, L>,
+    scalars: Scalars<'_>,
+) -> Result<(&'e Machine, Prepared), Error> {
     if !L::SUBGROUP {
         return Err(Error::Subgroup);
     }
@@ -106,7 +177,7 @@ pub fn msm<'a, L: Level>(
             most,
         });
     }
-    let mut values = wide(scalars.into(), bases.len())?;
+    let mut values = wide(scalars, bases.len())?;
     let images = Cached::from_weierstrass(bases.points());
     let mut rest = Point::INFINITY;
     let mut on_host = 0;
@@ -127,25 +198,14 @@ pub fn msm<'a, L: Level>(
 
     let columns = digits::columns(machine.digit_bits);
     let groups = groups(machine, columns, &values);
-    let (sums, counters) = match engine {
-        Engine::Model(machine) => model(machine, &groups, &records),
-        Engine::Rtl(design, seed) => rtl(design, *seed, &groups, &records)?,
-    };
-    // The host: doublings between the columns.
-    let mut sum = Extended::IDENTITY;
-    for column in sums.iter().take(columns as usize).rev() {
-        for _ in 0..machine.digit_bits {
-            sum = sum.add(&sum);
-        }
-        sum = sum.add(column);
-    }
-    let report = Report {
+    let prepared = Prepared {
         columns,
-        groups: columns.div_ceil(machine.columns),
-        counters,
+        groups,
+        records,
+        rest,
         on_host,
     };
-    Ok((reference::add(&sum.to_weierstrass(), &rest), report))
+    Ok((machine, prepared))
 }
 
 fn wide(scalars: Scalars<'_>, points: usize) -> Result<Vec<[u64; 4]>, Error> {
@@ -239,6 +299,15 @@ fn model(machine: &Machine, groups: &[Group], records: &[Cached]) -> (Vec<Extend
     (all, counters)
 }
 
+/// Points as the memory holds them.
+fn limbs(records: &[Cached]) -> Vec<Vec<u64>> {
+    let one = |r: &Cached| {
+        let words = [r.minus, r.plus, r.product];
+        words.iter().flat_map(|w| *w.montgomery()).collect()
+    };
+    records.iter().map(one).collect()
+}
+
 fn rtl(
     design: &Design,
     seed: u32,
@@ -246,11 +315,7 @@ fn rtl(
     records: &[Cached],
 ) -> Result<(Vec<Extended>, Counters), Error> {
     let mut driver = Driver::open(design.name, &design.machine, design.width, seed)?;
-    let limbs = |r: &Cached| {
-        let words = [r.minus, r.plus, r.product];
-        words.iter().flat_map(|w| *w.montgomery()).collect()
-    };
-    let points: Vec<Vec<u64>> = records.iter().map(limbs).collect();
+    let points = limbs(records);
     let mut sums = Vec::new();
     let mut counters = Counters::default();
     for group in groups {

@@ -44,6 +44,6 @@ pub mod model;
 pub mod predict;
 pub mod rtl;
 
-pub use device::{DEVICE, Engine, MOST_MODEL, MOST_RTL, Report, msm};
+pub use device::{DEVICE, Engine, MOST_MODEL, MOST_RTL, Report, msm, waveform};
 pub use error::Error;
 pub use machine::{Machine, Policy};

@@ -36,7 +36,14 @@ pub(crate) fn run(args: &AreaArgs, context: &Context) -> Result<Outcome, Failure
         let area = row.area;
         text.push_str(&format!(
             "{:>6}  {:>6} {:>8} {:>8} {:>8} {:>8} {:>7}  {}",
-            row.levels, area.dsp, area.lut, area.lut_memory, area.ff, area.carry4, area.ram18, row.block
+            row.levels,
+            area.dsp,
+            area.lut,
+            area.lut_memory,
+            area.ff,
+            area.carry4,
+            area.ram18,
+            row.block
         ));
         if let Some(parts) = row.parts {
             text.push_str(&format!(" (sum: {parts})"));

@@ -173,13 +173,17 @@ fn rtl_msm_is_that_of_arkworks() {
 }
 
 #[test]
-fn soak_rtl_msm() {
-    if env::var_os("FIELDSPAR_SOAK_RTL").is_none() {
+fn soak_fpga_msm() {
+    let Ok(log) = env::var("FIELDSPAR_SOAK_FPGA") else {
         return;
-    }
+    };
     for name in ["msm_c8", "msm_c9", "msm_c10"] {
         rtl_msm(name, 1 << 12, Distribution::Uniform);
         rtl_msm(name, 1 << 8, Distribution::Same);
     }
-    rtl_msm("msm_c8", 1 << 14, Distribution::Uniform);
+    rtl_msm(
+        "msm_c8",
+        1 << log.parse::<u32>().unwrap(),
+        Distribution::Uniform,
+    );
 }

@@ -92,7 +92,7 @@ module aggregator #(
       half <= 1;
       base <= 2;
       at <= 2;
-      weight <= number_t'(N);
+      weight <= (K+1)'(N);
       slot <= '0;
       slot_half <= 16'd1;
       entry <= '0;
@@ -113,8 +113,8 @@ module aggregator #(
         v <= '0;
         case (phase)
           TREE: begin
-            if (at != number_t'(N) - (low << 1)) at <= at + (low << 1);
-            else if (low != number_t'(N / 4)) begin
+            if (at != (K+1)'(N) - (low << 1)) at <= at + (low << 1);
+            else if (low != (K+1)'(N / 4)) begin
               low <= low << 1;
               half <= low << 1;
               at <= low << 2;
@@ -126,12 +126,12 @@ module aggregator #(
             end
           end
           BITS: begin
-            if (at != number_t'(N) + low - (half << 1)) at <= at + (half << 1);
-            else if (half != number_t'(N / 2)) begin
+            if (at != (K+1)'(N) + low - (half << 1)) at <= at + (half << 1);
+            else if (half != (K+1)'(N / 2)) begin
               low <= low << 1;
               half <= half << 1;
               at <= low << 1;
-            end else if (base != number_t'(N / 2)) begin
+            end else if (base != (K+1)'(N / 2)) begin
               base <= base << 1;
               low <= 1;
               at <= 1;

@@ -93,7 +93,8 @@ pub fn waveform<'a, L: Level>(
     scalars: impl Into<Scalars<'a>>,
     path: &Path,
 ) -> Result<Counters, Error> {
-    let (machine, prepared) = prepare(&Engine::Rtl(design.clone(), seed), bases, scalars.into())?;
+    let engine = Engine::Rtl(design.clone(), seed);
+    let (machine, prepared) = prepare(&engine, bases, scalars.into())?;
     let name = format!("{}-trace", design.name);
     let mut driver = Driver::open(&name, machine, design.width, seed)?;
     driver.simulation().trace(path)?;

@@ -256,7 +256,7 @@ impl Top {
 }
 
 /// Modules that yosys reads and checks as tops of their own, with parameters.
-const SYNTHESISABLE: [(&str, &[(&str, u32)]); 7] = [
+const SYNTHESISABLE: [(&str, &[(&str, u32)]); 8] = [
     ("kmul", &[("LEV", 2)]),
     ("kmul", &[("LEV", 3)]),
     ("kmul", &[("LEV", 4)]),
@@ -264,6 +264,16 @@ const SYNTHESISABLE: [(&str, &[(&str, u32)]); 7] = [
     ("barrett_mul", &[("LEV", 3)]),
     ("ec_adder", &[("LEV", 3), ("FULL", 0)]),
     ("ec_adder", &[("LEV", 3), ("FULL", 1)]),
+    (
+        "msm_column",
+        &[
+            ("W", 32),
+            ("DELAY", 1),
+            ("LATENCY", 12),
+            ("REENTRY", 5),
+            ("C", 5),
+        ],
+    ),
 ];
 
 pub(crate) fn run(args: &Args) -> Result {

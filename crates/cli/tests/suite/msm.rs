@@ -151,3 +151,56 @@ fn a_bench_checks_its_sums() {
         assert_eq!(row["rivals"], Value::Object(serde_json::Map::new()));
     }
 }
+
+fn fpga(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_fieldspar"))
+        .arg("fpga")
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_simulated_accelerator_gives_the_sum() {
+    let found = json(&fpga(&["run", "--log-n", "6", "--seed", "5", "--json"]));
+    assert_eq!(found["engine"], "model");
+    assert_eq!(found["equal"], true);
+    assert_eq!(found["n"], 64);
+    let stalls = found["stalls"].as_object().unwrap().values();
+    let stalled: u64 = stalls.map(|s| s.as_u64().unwrap()).sum();
+    // All cycles have a cause, but for the command that starts each of the groups.
+    let cycles = found["cycles"].as_u64().unwrap();
+    assert_eq!(cycles, stalled + found["issued"].as_u64().unwrap() + 8);
+    let refused = fpga(&["run", "--design", "none"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn designs_are_explored() {
+    let folder = tempfile::tempdir().unwrap();
+    let html = folder.path().join("sweep.html");
+    let flags = [
+        "explore",
+        "--latency",
+        "50,100",
+        "--buckets",
+        "8,12",
+        "--simulate",
+        "4096",
+    ];
+    let more = ["--html", html.to_str().unwrap(), "--json"];
+    let found = json(&fpga(&[&flags[..], &more].concat()));
+    assert_eq!(found["rows"].as_array().unwrap().len(), 4);
+    assert!(
+        found["label"]
+            .as_str()
+            .unwrap()
+            .contains("no hardware was run")
+    );
+    let page = std::fs::read_to_string(html).unwrap();
+    assert!(page.contains("<svg") && !page.contains("http"));
+    assert_eq!(
+        fpga(&["explore", "--preset", "none"]).status.code(),
+        Some(2)
+    );
+}

@@ -247,3 +247,43 @@ fn rtl_groups_follow_each_other_without_a_gap() {
         assert_eq!(found.results.len(), SHAPES.len() * machine.columns as usize);
     }
 }
+
+#[test]
+fn rtl_column_is_no_model_of_another_machine() {
+    // The comparison sees a cycle more in the adder, a place less in the FIFO, one bucket that is not hot.
+    let changes: [(&str, fn(&mut Design)); 3] = [
+        ("sched_append", |d| d.machine.latency += 1),
+        ("sched_fifo_turns", |d| {
+            d.machine.policy = fieldspar_fpga::Policy::Fifo(4)
+        }),
+        ("sched_fifo_hot", |d| d.machine.replicas = 8),
+    ];
+    for (name, change) in changes {
+        let design = design(name).unwrap();
+        let Some(mut driver) = open(&design, 5) else {
+            continue;
+        };
+        let count = 500;
+        let digits = digits(Shape::Skewed, &design, count, 2);
+        let hot = hot(&design, &digits);
+        let group = Group { digits, hot };
+        driver.reset();
+        let groups = [group.clone()];
+        let options = Options::default();
+        let found = driver
+            .run(&points(count), &groups, &mut Ideal, &options)
+            .unwrap();
+        let mut other = design.clone();
+        change(&mut other);
+        assert_eq!(
+            model(&design, &group, count, Ideal).0,
+            found.counters,
+            "{name}"
+        );
+        assert_ne!(
+            model(&other, &group, count, Ideal).0,
+            found.counters,
+            "{name}"
+        );
+    }
+}

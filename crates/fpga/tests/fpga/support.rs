@@ -37,7 +37,7 @@ pub(crate) fn built<T>(opened: Result<T, fieldspar_fpga::Error>) -> Option<T> {
         Ok(driver) => Some(driver),
         Err(fieldspar_fpga::Error::Rtl(Error::NotBuilt { name, .. }))
             if env::var_os("FIELDSPAR_RTL").is_none()
-                && env::var_os("FIELDSPAR_SOAK_RTL").is_none() =>
+                && env::var_os("FIELDSPAR_SOAK_FPGA").is_none() =>
         {
             eprintln!("skipped: {name} is not built (cargo xtask rtl)");
             None

@@ -11,8 +11,8 @@ mod house;
 mod kernels;
 mod record;
 mod rivals;
-mod shaders;
 mod rtl;
+mod shaders;
 mod soak;
 mod test;
 

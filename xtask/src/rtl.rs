@@ -264,9 +264,6 @@ const SYNTHESISABLE: [(&str, &[(&str, u32)]); 8] = [
     ("barrett_mul", &[("LEV", 3)]),
     ("ec_adder", &[("LEV", 3), ("FULL", 0)]),
     ("ec_adder", &[("LEV", 3), ("FULL", 1)]),
-<<<<<<< HEAD
-    ("msm_column", &[("C", 5), ("W", 32), ("DELAY", 1)]),
-=======
     (
         "msm_column",
         &[
@@ -277,7 +274,6 @@ const SYNTHESISABLE: [(&str, &[(&str, u32)]); 8] = [
             ("C", 5),
         ],
     ),
->>>>>>> rtlsched
 ];
 
 pub(crate) fn run(args: &Args) -> Result {

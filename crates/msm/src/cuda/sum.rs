@@ -325,7 +325,7 @@ impl CudaEngine {
                 Err(_) if most > SMALLEST => most = (most / 2).max(SMALLEST),
                 checked => {
                     checked?;
-                    let mut chunks = Vec::from([0..first]);
+                    let mut chunks: Vec<_> = std::iter::once(0..first).collect();
                     while let Some(end) = chunks.last().map(|c| c.end).filter(|&end| end < count) {
                         chunks.push(end..count.min(end + most));
                     }

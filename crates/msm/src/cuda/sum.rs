@@ -325,9 +325,10 @@ impl CudaEngine {
                 Err(_) if most > SMALLEST => most = (most / 2).max(SMALLEST),
                 checked => {
                     checked?;
-                    let mut chunks: Vec<_> = std::iter::once(0..first).collect();
-                    while let Some(end) = chunks.last().map(|c| c.end).filter(|&end| end < count) {
-                        chunks.push(end..count.min(end + most));
+                    let (mut chunks, mut start, mut end) = (Vec::new(), 0, first);
+                    while start < count {
+                        chunks.push(start..end);
+                        (start, end) = (end, count.min(end + most));
                     }
                     return Ok((shape, chunks));
                 }

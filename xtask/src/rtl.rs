@@ -264,16 +264,7 @@ const SYNTHESISABLE: [(&str, &[(&str, u32)]); 8] = [
     ("barrett_mul", &[("LEV", 3)]),
     ("ec_adder", &[("LEV", 3), ("FULL", 0)]),
     ("ec_adder", &[("LEV", 3), ("FULL", 1)]),
-    (
-        "msm_column",
-        &[
-            ("W", 32),
-            ("DELAY", 1),
-            ("LATENCY", 12),
-            ("REENTRY", 5),
-            ("C", 5),
-        ],
-    ),
+    ("msm_column", &[("C", 5), ("W", 32), ("DELAY", 1)]),
 ];
 
 pub(crate) fn run(args: &Args) -> Result {
@@ -417,120 +408,196 @@ fn sources(context: &Context) -> Result<Vec<String>> {
 
 fn build_all<'a>(context: &Context, tops: impl Iterator<Item = &'a Top>, trace: bool) -> Result {
     complete()?;
-    let mut hash = Sha256::new();
-    hash.update(output(context.command("verilator").arg("--version"))?);
-    // This file: the options.
-    hash.update(include_str!("rtl.rs"));
-    for path in sources(context)? {
-        hash.update(path.as_bytes());
-        hash.update(fs::read(context.root.join(&path))?);
-    }
-    let state = format!("{:x}", Hex(hash.finalize().into()));
-    for top in tops {
-        build(context, top, trace, &state)?;
-    }
-    Ok(())
-}
-
-struct Hex([u8; 32]);
-
-impl std::fmt::LowerHex for Hex {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-/// Builds one design unless it was built from these very files.
-fn build(context: &Context, top: &Top, trace: bool, state: &str) -> Result {
-    let name = match trace {
-        true => format!("{}-trace", top.name),
-        false => top.name.to_owned(),
-    };
-    let clock = Instant::now();
-    let (folder, work) = (objects(context), objects(context).join("build").join(&name));
-    let (object, stamp) = (
-        folder.join(format!("{name}.so")),
-        folder.join(format!("{name}.stamp")),
-    );
-    if object.exists() && fs::read_to_string(&stamp).is_ok_and(|built| built == state) {
-        println!("{name}: built before");
-        return Ok(());
-    }
-    let _ = fs::remove_file(&stamp);
-    let _ = fs::remove_dir_all(&work);
-    fs::create_dir_all(&work)?;
-
-    let mut command = verilator(context, top);
-    command
-        .args(["--cc", "-O3", "--noassert", "-Wno-fatal"])
-        // Initial values come from the seed that a simulation is opened with.
-        .args(["--x-assign", "unique", "--x-initial", "unique"])
-        // Files small enough to be compiled side by side.
-        .args(["--output-split", "20000"])
-        .args(["-CFLAGS", "-fPIC -fvisibility=hidden -fno-gnu-unique"])
-        .arg("--Mdir")
-        .arg(&work);
-    if trace {
-        command.arg("--trace");
-    }
-    start(&mut command)?;
-
-    let class = format!("V{}", top.module);
-    let header = fs::read_to_string(work.join(format!("{class}.h")))?;
-    let ports = ports(&header);
-    if ports.is_empty() {
-        return Err(format!("{class}.h names no ports").into());
-    }
-    fs::write(work.join("ports.inc"), ports)?;
-
-    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut support = vec!["verilated.o", "verilated_threads.o"];
-    if trace {
-        support.push("verilated_vcd_c.o");
-    }
-    let archive = format!("{class}__ALL.a");
-    start(
-        context
-            .command("make")
-            .args(["-s", "-j", &jobs.to_string(), "-C"])
-            .arg(&work)
-            .args(["-f", &format!("{class}.mk"), "VM_PARALLEL_BUILDS=1"])
-            // -O2 runs no faster and compiles far longer; what runs once needs neither.
-            .args(["OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2"])
-            .arg(&archive)
-            .args(&support)
-            .stdout(Stdio::null()),
-    )?;
-
+    let version = output(context.command("verilator").arg("--version"))?;
     let root = output(
         context
             .command("verilator")
             .args(["--getenv", "VERILATOR_ROOT"]),
     )?;
     let include = Path::new(root.trim()).join("include");
-    let mut link = context.command("g++");
-    link.args(["-std=c++17", "-O1", "-shared", "-fPIC"])
-        .args(["-fvisibility=hidden", "-fno-gnu-unique", "-Wl,-Bsymbolic"])
-        .arg("-I")
-        .arg(&work)
-        .arg("-isystem")
-        .arg(&include)
-        .arg("-isystem")
-        .arg(include.join("vltstd"))
-        .arg(format!("-DFIELDSPAR_TOP={class}"))
-        .arg(format!("-DFIELDSPAR_HEADER=\"{class}.h\""))
-        .arg("-DFIELDSPAR_PORTS=\"ports.inc\"");
-    if trace {
-        link.arg("-DFIELDSPAR_TRACE");
+    let builder = Builder {
+        context,
+        runtime: runtime(context, &include, &version, trace)?,
+        version,
+        include,
+        trace,
+    };
+    for top in tops {
+        builder.build(top)?;
     }
-    link.arg(SHIM).arg(work.join(&archive));
-    for object in &support {
-        link.arg(work.join(object));
-    }
-    start(link.args(["-pthread", "-latomic", "-o"]).arg(&object))?;
-    fs::write(&stamp, state)?;
-    println!("{name}: built in {:.0} s", clock.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// For code that is compiled into a shared object that hides everything but the C face.
+const POSITION: [&str; 3] = ["-fPIC", "-fvisibility=hidden", "-fno-gnu-unique"];
+
+/// Options that Verilator gets beside the design.
+const OPTIONS: [&str; 10] = [
+    "--cc",
+    "-O3",
+    "--noassert",
+    "-Wno-fatal",
+    // Initial values come from the seed that a simulation is opened with.
+    "--x-assign",
+    "unique",
+    "--x-initial",
+    "unique",
+    // Files small enough to be compiled side by side.
+    "--output-split",
+    "20000",
+];
+
+/// -O2 runs no faster and compiles far longer; what runs once needs neither.
+const OPTIMISATION: [&str; 2] = ["OPT_FAST=-O1", "OPT_SLOW=-O0"];
+
+/// Verilator's own library, compiled once for all designs.
+fn runtime(context: &Context, include: &Path, version: &str, trace: bool) -> Result<Vec<PathBuf>> {
+    let (folder, sources): (_, &[&str]) = match trace {
+        true => (
+            "runtime-trace",
+            &["verilated", "verilated_threads", "verilated_vcd_c"],
+        ),
+        false => ("runtime", &["verilated", "verilated_threads"]),
+    };
+    let folder = objects(context).join("build").join(folder);
+    let stamp = folder.join("stamp");
+    let files = sources
+        .iter()
+        .map(|name| folder.join(format!("{name}.o")))
+        .collect();
+    if fs::read_to_string(&stamp).is_ok_and(|built| built == version) {
+        return Ok(files);
+    }
+    fs::create_dir_all(&folder)?;
+    let tracing = u8::from(trace);
+    for (name, object) in sources.iter().zip(&files) {
+        let mut command = context.command("g++");
+        command
+            .args(["-std=gnu++17", "-O2", "-c"])
+            .args(POSITION)
+            .args([
+                format!("-DVM_TRACE={tracing}"),
+                format!("-DVM_TRACE_VCD={tracing}"),
+            ])
+            .args(["-DVM_TRACE_FST=0", "-DVM_COVERAGE=0", "-DVM_SC=0"])
+            .arg("-I")
+            .arg(include)
+            .arg("-I")
+            .arg(include.join("vltstd"))
+            .arg(include.join(format!("{name}.cpp")))
+            .arg("-o")
+            .arg(object);
+        start(&mut command)?;
+    }
+    fs::write(&stamp, version)?;
+    Ok(files)
+}
+
+struct Builder<'a> {
+    context: &'a Context,
+    /// Objects of Verilator's library.
+    runtime: Vec<PathBuf>,
+    /// Verilator's.
+    version: String,
+    /// Its headers.
+    include: PathBuf,
+    trace: bool,
+}
+
+impl Builder<'_> {
+    /// What the design is built from, as it is now: the files that Verilator read when it was built.
+    fn state(&self, top: &Top, work: &Path) -> Result<String> {
+        let listed = fs::read_to_string(work.join(format!("V{}__ver.d", top.module)))?;
+        let (_, listed) = listed.split_once(" : ").ok_or("Verilator lists no files")?;
+        let read = listed
+            .split_whitespace()
+            .filter(|path| path.starts_with(FOLDER));
+        let mut hash = Sha256::new();
+        hash.update(&self.version);
+        for word in OPTIONS.iter().chain(&POSITION).chain(&OPTIMISATION) {
+            hash.update(word);
+        }
+        for word in top.parameters() {
+            hash.update(word);
+        }
+        for path in read.chain([SHIM]) {
+            let text = fs::read(self.context.root.join(path))?;
+            hash.update(path);
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        }
+        let digest: [u8; 32] = hash.finalize().into();
+        Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Builds one design unless it was built from these very files.
+    fn build(&self, top: &Top) -> Result {
+        let context = self.context;
+        let name = match self.trace {
+            true => format!("{}-trace", top.name),
+            false => top.name.to_owned(),
+        };
+        let clock = Instant::now();
+        let folder = objects(context);
+        let work = folder.join("build").join(&name);
+        let object = folder.join(format!("{name}.so"));
+        let stamp = folder.join(format!("{name}.stamp"));
+        let built = fs::read_to_string(&stamp).unwrap_or_default();
+        if object.exists() && self.state(top, &work).is_ok_and(|now| now == built) {
+            println!("{name}: built before");
+            return Ok(());
+        }
+        let _ = fs::remove_file(&stamp);
+        let _ = fs::remove_dir_all(&work);
+        fs::create_dir_all(&work)?;
+
+        let mut command = verilator(context, top);
+        command.args(OPTIONS).args(["-CFLAGS", &POSITION.join(" ")]);
+        if self.trace {
+            command.arg("--trace");
+        }
+        start(command.arg("--Mdir").arg(&work))?;
+        let class = format!("V{}", top.module);
+        let header = fs::read_to_string(work.join(format!("{class}.h")))?;
+        let ports = ports(&header);
+        if ports.is_empty() {
+            return Err(format!("{class}.h names no ports").into());
+        }
+        fs::write(work.join("ports.inc"), ports)?;
+
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        let archive = format!("{class}__ALL.a");
+        start(
+            context
+                .command("make")
+                .args(["-s", "-j", &jobs.to_string(), "-C"])
+                .arg(&work)
+                .args(["-f", &format!("{class}.mk"), "VM_PARALLEL_BUILDS=1"])
+                .args(OPTIMISATION)
+                .arg(&archive)
+                .stdout(Stdio::null()),
+        )?;
+        let mut link = context.command("g++");
+        link.args(["-std=gnu++17", "-O1", "-shared", "-Wl,-Bsymbolic"])
+            .args(POSITION)
+            .arg("-I")
+            .arg(&work)
+            .arg("-isystem")
+            .arg(&self.include)
+            .arg("-isystem")
+            .arg(self.include.join("vltstd"))
+            .arg(format!("-DFIELDSPAR_TOP={class}"))
+            .arg(format!("-DFIELDSPAR_HEADER=\"{class}.h\""))
+            .arg("-DFIELDSPAR_PORTS=\"ports.inc\"");
+        if self.trace {
+            link.arg("-DFIELDSPAR_TRACE");
+        }
+        link.arg(SHIM).arg(work.join(&archive)).args(&self.runtime);
+        start(link.args(["-pthread", "-latomic", "-o"]).arg(&object))?;
+        fs::write(&stamp, self.state(top, &work)?)?;
+        println!("{name}: built in {:.0} s", clock.elapsed().as_secs_f64());
+        Ok(())
+    }
 }
 
 /// `PORT(name, bits)` for each port of a Verilated class.

@@ -7,7 +7,6 @@
 
 use std::{
     fs, io,
-    path::Path,
     process::{Command, Stdio},
 };
 
@@ -48,18 +47,12 @@ pub enum AreaError {
     #[error("the sources cannot be written: {0}")]
     Files(#[source] io::Error),
     /// yosys refused.
-    #[error("yosys on {block}: {reason}")]
+    #[error("yosys on {module}: {reason}")]
     Failed {
-        /// The block.
-        block: &'static str,
+        /// The module.
+        module: String,
         /// What it says.
         reason: String,
-    },
-    /// Its statistics are not as expected.
-    #[error("yosys on {block} prints no cell counts")]
-    NoCounts {
-        /// The block.
-        block: &'static str,
     },
 }
 
@@ -140,38 +133,30 @@ pub struct Row {
     pub area: Area,
 }
 
-/// A block that yosys maps as a whole.
-struct Synthesis {
-    block: &'static str,
-    module: &'static str,
-    parameters: Vec<(&'static str, String)>,
+/// The designs, laid out for yosys.
+struct Yosys {
+    folder: tempfile::TempDir,
 }
 
-impl Synthesis {
-    fn new(
-        block: &'static str,
-        module: &'static str,
-        parameters: &[(&'static str, String)],
-    ) -> Self {
-        Self {
-            block,
-            module,
-            parameters: parameters.to_vec(),
+impl Yosys {
+    fn new() -> Result<Self, AreaError> {
+        let folder = tempfile::tempdir().map_err(AreaError::Files)?;
+        for (name, text) in SOURCES {
+            fs::write(folder.path().join(file_name(name)), text).map_err(AreaError::Files)?;
         }
+        Ok(Self { folder })
     }
 
-    fn run(&self, folder: &Path) -> Result<Area, AreaError> {
+    fn map(&self, module: &str, parameters: &[(&str, u32)]) -> Result<Area, AreaError> {
         let failed = |reason: String| AreaError::Failed {
-            block: self.block,
+            module: module.to_owned(),
             reason,
         };
         let files: Vec<String> = SOURCES.iter().map(|(name, _)| file_name(name)).collect();
-        let set: String = self
-            .parameters
+        let set: String = parameters
             .iter()
             .map(|(name, value)| format!(" -set {name} {value}"))
             .collect();
-        let module = self.module;
         let script = format!(
             "read_verilog -sv {}; chparam{set} {module}; \
              synth_xilinx -family xcup -top {module} -noiopad -noclkbuf -flatten; \
@@ -179,7 +164,7 @@ impl Synthesis {
             files.join(" ")
         );
         let out = Command::new("yosys")
-            .current_dir(folder)
+            .current_dir(self.folder.path())
             .args(["-q", "-p", &script])
             .stdin(Stdio::null())
             .output()
@@ -189,12 +174,22 @@ impl Synthesis {
                 String::from_utf8_lossy(&out.stderr).trim().to_owned(),
             ));
         }
-        let text = fs::read_to_string(folder.join("stat.json")).map_err(AreaError::Files)?;
+        let text = fs::read_to_string(self.folder.path().join("stat.json"));
+        let text = text.map_err(AreaError::Files)?;
         let stat: Value = serde_json::from_str(&text).map_err(|e| failed(e.to_string()))?;
-        let cells = stat["design"]["num_cells_by_type"].as_object();
-        let cells = cells.ok_or(AreaError::NoCounts { block: self.block })?;
-        Ok(Area::of_cells(cells))
+        stat["design"]["num_cells_by_type"]
+            .as_object()
+            .map(Area::of_cells)
+            .ok_or_else(|| failed("it prints no counts of cells".to_owned()))
     }
+}
+
+/// One module of `rtl/` with the given parameters, such as `of("kmul", &[("W", 48), ("LEV", 1)])`.
+///
+/// # Errors
+/// [`AreaError`]: no yosys, or it failed.
+pub fn of(module: &str, parameters: &[(&str, u32)]) -> Result<Area, AreaError> {
+    Yosys::new()?.map(module, parameters)
 }
 
 fn file_name(name: &str) -> String {
@@ -206,78 +201,55 @@ const fn waiting(levels: u32) -> u32 {
     (2 + 3 * levels) + (1 + 3 * levels)
 }
 
+/// A block, its module, and the module's parameters beside `LEV`.
+type Mapped = (&'static str, &'static str, &'static [(&'static str, u32)]);
+
+/// What [`multipliers`] maps.
+const MAPPED: [Mapped; 4] = [
+    ("kmul", "kmul", &[]),
+    ("kmul_lo", "kmul_lo", &[]),
+    ("kmul by a constant", "kmul_const", &[("LOW", 0)]),
+    ("kmul_lo by a constant", "kmul_const", &[("LOW", 1)]),
+];
+
 /// The multipliers at `levels` levels of Karatsuba (2 to 4), and what is made of them. `report` hears the
 /// name of each block before yosys starts on it.
 ///
 /// # Errors
 /// [`AreaError`]: no yosys, or it failed.
 pub fn multipliers(levels: u32, report: &mut dyn FnMut(&str)) -> Result<Vec<Row>, AreaError> {
-    let folder = tempfile::tempdir().map_err(AreaError::Files)?;
-    for (name, text) in SOURCES {
-        fs::write(folder.path().join(file_name(name)), text).map_err(AreaError::Files)?;
-    }
-    let lev = || ("LEV", levels.to_string());
-    let low = |on: u32| ("LOW", on.to_string());
-    let mut rows: Vec<Row> = Vec::new();
-    let synthesise =
-        |block, module, parameters: &[(&'static str, String)], report: &mut dyn FnMut(&str)| {
-            report(block);
-            let area = Synthesis::new(block, module, parameters).run(folder.path())?;
-            let parts = None;
-            Ok(Row {
-                block,
-                levels,
-                parts,
-                area,
-            })
-        };
-    rows.push(synthesise("kmul", "kmul", &[lev()], report)?);
-    rows.push(synthesise("kmul_lo", "kmul_lo", &[lev()], report)?);
-    let whole = [lev(), low(0)];
-    rows.push(synthesise(
-        "kmul by a constant",
-        "kmul_const",
-        &whole,
-        report,
-    )?);
-    let half = [lev(), low(1)];
-    rows.push(synthesise(
-        "kmul_lo by a constant",
-        "kmul_const",
-        &half,
-        report,
-    )?);
-    rows.push(synthesise("mod_add", "mod_add", &[], report)?);
-    let ring = [("W", "385".to_owned()), ("N", waiting(levels).to_string())];
-    rows.push(synthesise(
-        "delay_line of mont_mul",
-        "delay_line",
-        &ring,
-        report,
-    )?);
-
-    let [whole, _, by_constant, low_by_constant, sum, delay] =
-        [0, 1, 2, 3, 4, 5].map(|i| rows[i].area);
-    let multiplication: Area = [whole, by_constant, low_by_constant, sum, delay]
-        .into_iter()
-        .sum();
-    // The same five parts in another order.
-    let products = "kmul, kmul by a constant, kmul_lo by a constant, delay_line, mod_add";
-    for block in ["mont_mul", "barrett_mul"] {
-        let parts = Some(products);
-        rows.push(Row {
-            block,
-            levels,
-            parts,
-            area: multiplication,
-        });
-    }
-    rows.push(Row {
-        block: "multipliers of ec_adder",
+    let yosys = Yosys::new()?;
+    let row = |block, area| Row {
+        block,
         levels,
-        parts: Some("7 mont_mul"),
-        area: [multiplication; 7].into_iter().sum(),
-    });
+        parts: None,
+        area,
+    };
+    let mut rows = Vec::new();
+    for (block, module, parameters) in MAPPED {
+        report(block);
+        let parameters = [&[("LEV", levels)][..], parameters].concat();
+        rows.push(row(block, yosys.map(module, &parameters)?));
+    }
+    report("mod_add");
+    rows.push(row("mod_add", yosys.map("mod_add", &[])?));
+    report("delay_line");
+    let ring = [("W", 385), ("N", waiting(levels))];
+    rows.push(row("delay_line", yosys.map("delay_line", &ring)?));
+
+    // All but the low product of two unknowns.
+    let used = rows.iter().filter(|row| row.block != "kmul_lo");
+    let multiplication: Area = used.map(|row| row.area).sum();
+    let sum = |block, parts, area| Row {
+        parts: Some(parts),
+        ..row(block, area)
+    };
+    let parts = "kmul, kmul by a constant, kmul_lo by a constant, delay_line, mod_add";
+    // The same five parts in another order.
+    rows.push(sum("mont_mul", parts, multiplication));
+    rows.push(sum("barrett_mul", parts, multiplication));
+    let seven = [multiplication; 7].into_iter().sum();
+    rows.push(sum("multipliers of ec_adder", "7 mont_mul", seven));
     Ok(rows)
 }
 

@@ -3,6 +3,7 @@
 
 mod msm;
 mod rtl_adder;
+mod rtl_area;
 mod rtl_blocks;
 mod rtl_scheduler;
 mod support;

@@ -146,20 +146,15 @@ fn pairs(count: usize, seed: u64) -> Vec<(Limbs, Limbs)> {
     pairs
 }
 
-/// Every block at one number of levels. Pairs outside a block's domain do not count for it, so there are
-/// more pairs than `count` asks for.
+/// Every block at one number of levels. Pairs outside a block's domain do not count for it, and about
+/// one in four is inside that of the sums, so there are more pairs than `count` asks for.
 fn blocks(levels: u64) {
     let Some(library) = support::design(&format!("blocks_l{levels}")) else {
         return;
     };
     let count = support::count(2000);
-    let compared = compare(&library, 1, &pairs(3 * count, levels));
-    assert!(compared[..4].iter().all(|n| *n >= count), "{compared:?}");
-    // Sums want both operands reduced, which is every fourth pair.
-    assert!(
-        compared[4..].iter().all(|n| *n >= count / 2),
-        "{compared:?}"
-    );
+    let compared = compare(&library, 1, &pairs(5 * count, levels));
+    assert!(compared.iter().all(|n| *n >= count), "{compared:?}");
 }
 
 #[test]

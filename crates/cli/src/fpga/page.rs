@@ -135,10 +135,10 @@ fn map(out: &mut String, rows: &[Row], x: &Axis, y: &Axis) {
             row_top(j) + 18,
         );
     }
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<text x=\"{left}\" y=\"{}\">{}</text></svg></div>\
-         <p class=\"note\">Black lines: the bottleneck changes. Over a cell: predicted seconds and its bottleneck.</p>\n",
+         <p class=\"note\">Black lines: the bottleneck changes. Over a cell: predicted seconds and its bottleneck.</p>",
         height - 8,
         escape(x.0),
     );

@@ -201,8 +201,11 @@ const fn waiting(levels: u32) -> u32 {
     (2 + 3 * levels) + (1 + 3 * levels)
 }
 
-/// What [`multipliers`] maps: the block, its module, and the module's parameters beside `LEV`.
-const MAPPED: [(&str, &str, &[(&str, u32)]); 4] = [
+/// A block, its module, and the module's parameters beside `LEV`.
+type Mapped = (&'static str, &'static str, &'static [(&'static str, u32)]);
+
+/// What [`multipliers`] maps.
+const MAPPED: [Mapped; 4] = [
     ("kmul", "kmul", &[]),
     ("kmul_lo", "kmul_lo", &[]),
     ("kmul by a constant", "kmul_const", &[("LOW", 0)]),

@@ -38,7 +38,7 @@ fn digits(shape: Shape, design: &Design, points: usize, seed: u64) -> Vec<i32> {
         .map(|_| match shape {
             Shape::Equal => equal,
             Shape::Skewed if stream.next_u64() & 1 == 0 => (stream.next_u64() % 4) as i64 + 1,
-            Shape::Zeros if stream.next_u64() % 8 != 0 => 0,
+            Shape::Zeros if !stream.next_u64().is_multiple_of(8) => 0,
             _ => any(&mut stream),
         })
         .collect();
@@ -250,8 +250,9 @@ fn rtl_groups_follow_each_other_without_a_gap() {
 
 #[test]
 fn rtl_column_is_no_model_of_another_machine() {
-    // The comparison sees a cycle more in the adder, a place less in the FIFO, one bucket that is not hot.
-    let changes: [(&str, fn(&mut Design)); 3] = [
+    type Change = (&'static str, fn(&mut Design));
+    // The comparison sees a cycle more in the adder, a place less in the FIFO, other numbers of replicas.
+    let changes: [Change; 3] = [
         ("sched_append", |d| d.machine.latency += 1),
         ("sched_fifo_turns", |d| {
             d.machine.policy = fieldspar_fpga::Policy::Fifo(4)

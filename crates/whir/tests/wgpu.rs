@@ -7,7 +7,7 @@
 
 mod common;
 
-use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::count;
@@ -36,11 +36,12 @@ const SMALL: u64 = 1 << 15;
 /// Every adapter, opened: once, since a driver on the processor takes seconds to compile the kernels.
 static ADAPTERS: LazyLock<Vec<Wgpu>> = LazyLock::new(open_all);
 
-/// Held by all but the test that has operations fail, on the same devices.
-static NO_FAULTS: RwLock<()> = RwLock::new(());
+/// One test at a time: one of them has operations fail on the devices that all share, and wgpu gives a
+/// thread up that waits 6 s for OpenGL's context, as long as a slow machine may compile a kernel in another.
+static ALONE: Mutex<()> = Mutex::new(());
 
-fn undisturbed() -> RwLockReadGuard<'static, ()> {
-    NO_FAULTS.read().unwrap_or_else(PoisonError::into_inner)
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn adapters() -> &'static [Wgpu] {
@@ -83,7 +84,7 @@ fn best() -> Vec<WgpuEngine> {
 
 #[test]
 fn the_self_test_passes() {
-    let _undisturbed = undisturbed();
+    let _alone = alone();
     for engine in engines(u64::MAX) {
         selftest::selftest(&engine).unwrap();
     }
@@ -91,7 +92,7 @@ fn the_self_test_passes() {
 
 #[test]
 fn every_operation_equals_the_cpu() {
-    let _undisturbed = undisturbed();
+    let _alone = alone();
     let cpu = cpu();
     for engine in engines(u64::MAX) {
         same_witness::<EF4, _, _>(&engine, &cpu);
@@ -115,7 +116,7 @@ fn every_operation_equals_the_cpu() {
 /// All radices of the transform, and tables larger than a workgroup.
 #[test]
 fn every_operation_equals_the_cpu_at_size() {
-    let _undisturbed = undisturbed();
+    let _alone = alone();
     let cpu = cpu();
     for engine in best() {
         for (order, n, fold, rate) in [(Suffix, 13, 3, 1), (Prefix, 14, 1, 1), (Suffix, 12, 4, 3)] {
@@ -127,7 +128,7 @@ fn every_operation_equals_the_cpu_at_size() {
 
 #[test]
 fn pieces_change_nothing() {
-    let _undisturbed = undisturbed();
+    let _alone = alone();
     let cpu = cpu();
     for gpu in adapters() {
         let engine = WgpuEngine::with_options(gpu, gpu.arithmetic(), SMALL).unwrap();
@@ -154,7 +155,7 @@ fn pieces_change_nothing() {
 /// Random parameter sets.
 #[test]
 fn soak_wgpu_params() {
-    let _undisturbed = undisturbed();
+    let _alone = alone();
     for engine in best() {
         for seed in 0..count("WGPU_PARAMS", 6) {
             let set = set(2_000_000 + seed);
@@ -183,7 +184,7 @@ fn bytes<E: Engine<EF5>>(engine: &E, params: &Params, values: &[F]) -> Result<Ve
 
 #[test]
 fn a_large_proof_equals_the_cpus() {
-    let _undisturbed = undisturbed();
+    let _alone = alone();
     let n = 18;
     let values = elements(1 << n);
     let params = Params::default();
@@ -197,7 +198,7 @@ fn a_large_proof_equals_the_cpus() {
 
 #[test]
 fn soak_wgpu_repeats() {
-    let _undisturbed = undisturbed();
+    let _alone = alone();
     let (params, len) = small();
     let values = elements(len);
     let expected = bytes(&cpu(), &params, &values).unwrap();
@@ -222,7 +223,7 @@ fn soak_wgpu_repeats() {
 /// left behind, and the next proof is right. CI takes a few of each kind.
 #[test]
 fn soak_wgpu_faults() {
-    let _alone = NO_FAULTS.write().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let (params, len) = small();
     let values = elements(len);
     let most = count("WGPU_FAULTS", 5);

@@ -69,15 +69,9 @@ mod tests {
     fn it_is_never_below_the_plan_of_cuda() {
         for n in [10, 16, 20, 24] {
             let params = Params::default();
-<<<<<<< HEAD
-            let here = memory_plan(&params, n).map(|plan| plan.peak_bytes());
-            let there = crate::cuda::plan::memory_plan(&params, n).map(|plan| plan.peak_bytes());
-            assert!(here.unwrap() >= there.unwrap());
-=======
             let here = memory_plan(&params, n).unwrap().peak_bytes();
             let there = crate::cuda::plan::memory_plan(&params, n).unwrap();
             assert!(here >= there.peak_bytes());
->>>>>>> wgpueng
         }
     }
 }

@@ -318,7 +318,7 @@ fn soak_cuda_msm_faults() {
 fn soak_cuda_msm_balloon() {
     let Some(gpu) = gpu() else { return };
     let cuda = gpu.cuda().unwrap().cuda();
-    let points = inputs::points::<Bn254, 4>(5, 1 << 18);
+    let points = inputs::points::<Bn254, 4>(5, 1 << 20);
     let bases = Bases::<_, 4, Trusted>::new(points).unwrap();
     let (mut refused, mut made) = (0, 0);
     for mebibytes in [64, 96, 128, 192, 256, 512, 1024] {

@@ -6,6 +6,7 @@
 #ifndef ACCUMULATE_THREADS
 #define ACCUMULATE_THREADS 128
 #endif
+// Blocks that a multiprocessor has registers for, as measured best.
 #ifndef ACCUMULATE_BLOCKS
 #define ACCUMULATE_BLOCKS 3
 #endif

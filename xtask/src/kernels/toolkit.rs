@@ -43,6 +43,12 @@ pub(crate) struct Toolkit {
 }
 
 impl Manifest {
+    /// Images of one module.
+    pub(crate) fn images(&self) -> usize {
+        let of = |t: &Toolkit| t.cubins.len() + t.ptx.len();
+        self.toolkits.iter().map(of).sum()
+    }
+
     pub(crate) fn read(context: &Context) -> Result<Self> {
         let path = context.root.join("xtask/kernels.json");
         let text = fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;

@@ -60,6 +60,7 @@ pub mod profile;
 pub mod proof;
 pub mod selftest;
 pub mod statement;
+#[cfg(feature = "wgpu")]
 pub mod wgpu;
 
 #[cfg(test)]

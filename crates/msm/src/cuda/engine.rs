@@ -9,6 +9,7 @@ use fieldspar_device::cuda::{Cuda, Function, Stream};
 
 use super::form::Form;
 use super::kernels::{CurveKernels, SortKernels};
+use super::plan::ADD_THREADS;
 use super::selftest;
 use crate::curve::Curve;
 
@@ -141,11 +142,11 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Threads of a kernel that run at once, in blocks of `block`.
-    pub(super) fn threads(&self, kernel: &Function, block: usize) -> Result<usize, Error> {
-        let blocks = kernel.max_active_blocks(block as u32, 0)?.max(1);
+    /// Threads of a kernel that run at once.
+    pub(super) fn threads(&self, kernel: &Function) -> Result<usize, Error> {
+        let blocks = kernel.max_active_blocks(ADD_THREADS as u32, 0)?.max(1);
         let all = blocks as usize * self.cuda().info().multiprocessors as usize;
-        Ok(all.max(1) * block)
+        Ok(all.max(1) * ADD_THREADS)
     }
 
     pub(super) fn unsupported(&self, op: &'static str, why: impl Into<String>) -> Error {

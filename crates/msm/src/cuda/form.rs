@@ -53,14 +53,6 @@ impl Form {
         }
     }
 
-    /// Threads of a block of the accumulation; as it is compiled.
-    pub(super) const fn accumulate_threads(self) -> usize {
-        match self {
-            Self::Weierstrass254 => 768,
-            _ => 512,
-        }
-    }
-
     pub(super) const fn edwards(self) -> bool {
         matches!(self, Self::Edwards377)
     }

@@ -272,7 +272,7 @@ impl CudaEngine {
             columns,
             shape,
             chunks,
-            threads: self.threads(&kernels.accumulate, form.accumulate_threads())?,
+            threads: self.threads(&kernels.accumulate)?,
             tuning: self.tuning(),
         };
         let mut run = Run::new(self, kernels, job)?;
@@ -296,7 +296,7 @@ impl CudaEngine {
         kernels: &CurveKernels,
     ) -> Result<(Shape, Vec<Range<usize>>), Error> {
         let count = source.len();
-        let threads = self.threads(&kernels.accumulate, form.accumulate_threads())?;
+        let threads = self.threads(&kernels.accumulate)?;
         let tuning = self.tuning();
         let free = self.cuda().free_bytes()?;
         let first = tuning.first.map_or_else(
@@ -480,9 +480,7 @@ impl<'a, C: Curve<N>, const N: usize> Run<'a, C, N> {
         let args = [
             entries, totals, ranges, base, sums, heads, tails, longest, words,
         ];
-        let many = job.form.accumulate_threads();
-        let (all, one) = (segments.div_ceil(many) as u32, (many as u32, 1, 1));
-        work.launch(&self.kernels.accumulate, (all, sets, 1), one, 0, &args)?;
+        work.launch(&self.kernels.accumulate, grid, block, 0, &args)?;
         let mut distance = 1;
         while distance < segments {
             let far = Arg::U32(distance as u32);

@@ -3,13 +3,15 @@
 
 #include "memory.cuh"
 
-// One block has all registers of a multiprocessor: as measured best. The host launches it with as many
-// (`Form::accumulate_threads`).
 #ifndef ACCUMULATE_THREADS
-#define ACCUMULATE_THREADS 512
+#define ACCUMULATE_THREADS 128
+#endif
+// Blocks that a multiprocessor has registers for, as measured best.
+#ifndef ACCUMULATE_BLOCKS
+#define ACCUMULATE_BLOCKS 3
 #endif
 
-extern "C" __global__ void __launch_bounds__(ACCUMULATE_THREADS, 1)
+extern "C" __global__ void __launch_bounds__(ACCUMULATE_THREADS, ACCUMULATE_BLOCKS)
     accumulate(const uint2* entries, const u32* totals, const uint2* ranges, const Point* bases, Acc* sums,
                Acc* heads, Acc* tails, u32* longest, Shape shape) {
     u32 column = blockIdx.y, t = blockIdx.x * blockDim.x + threadIdx.x;

@@ -113,6 +113,7 @@ mod tests {
         };
         let mut found = devices(&parse(&[]), &setup).unwrap();
         assert_eq!(found[0].free, None);
+        found[0].info.kind = DeviceKind::Cuda;
         let rows = points(Grid::Gpu);
         check_memory(&Setting::published(), &rows, &found, u64::MAX).unwrap();
         found[0].free = Some(140 << 30);

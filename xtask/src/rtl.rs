@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Print the area of the multipliers by yosys as JSON.
     #[arg(long, conflicts_with = "lint")]
     area: bool,
-    /// Build with waveforms, as <name>-trace.so.
+    /// Build with waveforms, as `NAME-trace.so`.
     #[arg(long, conflicts_with_all = ["lint", "area"])]
     trace: bool,
     /// List the designs.

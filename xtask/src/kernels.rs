@@ -194,7 +194,10 @@ fn compile(
             let result = job.nvrtc.compile(job.text, &headers, options, job.target);
             result.map_err(|e| format!("{}: {e}", module.label()))
         };
-        let (bytes, mut log) = call(&options)?;
+        let (mut bytes, mut log) = call(&options)?;
+        if job.target == Target::Ptx {
+            bytes = renumber_calls(bytes);
+        }
         if args.usage && job.target == Target::Cubin {
             // On its own: newer cubins note the options that made them.
             options.push("--ptxas-options=-v".into());
@@ -228,6 +231,30 @@ fn compile(
         .collect::<std::result::Result<Vec<_>, _>>()?;
     modules.sort();
     Ok(modules)
+}
+
+/// Numbers the calls of a PTX text from 0: the compiler counts them on through all that one process
+/// compiles, in comments that nothing reads, and the same source would give other bytes each time.
+fn renumber_calls(ptx: Vec<u8>) -> Vec<u8> {
+    const CALL: &[u8] = b"callseq ";
+    let mut numbers: Vec<Vec<u8>> = Vec::new();
+    let mut out = Vec::with_capacity(ptx.len());
+    let mut rest = ptx.as_slice();
+    while let Some(at) = rest.windows(CALL.len()).position(|w| w == CALL) {
+        let (before, after) = rest.split_at(at + CALL.len());
+        let digits = after.iter().take_while(|b| b.is_ascii_digit()).count();
+        let (number, after) = after.split_at(digits);
+        let known = numbers.iter().position(|n| n == number);
+        let new = known.unwrap_or_else(|| {
+            numbers.push(number.to_vec());
+            numbers.len() - 1
+        });
+        out.extend_from_slice(before);
+        out.extend_from_slice(new.to_string().as_bytes());
+        rest = after;
+    }
+    out.extend_from_slice(rest);
+    out
 }
 
 /// What differs between an archive and a fresh compile.
@@ -337,4 +364,17 @@ fn make(context: &Context, args: &Args) -> Result {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn calls_are_numbered_from_zero() {
+        let ptx =
+            b"{ // callseq 17, 0\n} // callseq 17\n{ // callseq 21, 0\n} // callseq 21\n; callseq"
+                .to_vec();
+        let expected =
+            b"{ // callseq 0, 0\n} // callseq 0\n{ // callseq 1, 0\n} // callseq 1\n; callseq";
+        assert_eq!(super::renumber_calls(ptx), expected);
+    }
 }
